@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from policy_engine.api.short_policies import override_policy, short_policy
     from policy_engine.api.signing import sign_policy_files
     from policy_engine.api.suggesting import suggest_hierarchy
+    from policy_engine.api.trusting import trusted_proofs
     from policy_engine.api.verified_release import VerifiedRelease
     from policy_engine.api.withdrawing import withdraw_release
     from policy_engine.audits.membership.fitted.target import FittedModel
@@ -110,6 +111,7 @@ _HOMES = {
         "api.short_policies": ("override_policy", "short_policy"),
         "api.signing": ("sign_policy_files",),
         "api.suggesting": ("suggest_hierarchy",),
+        "api.trusting": ("trusted_proofs",),
         "audits.membership.fitted.target": ("FittedModel",),
         "audits.membership.learners.keras_function": ("KerasLearner",),
         "audits.membership.one_run": ("audit_in_one_run",),
@@ -212,6 +214,7 @@ __all__ = [
     "sign_policy_files",
     "submit_answer",
     "suggest_hierarchy",
+    "trusted_proofs",
     "verify_audit_trail",
     "verify_certificate",
     "verify_log",

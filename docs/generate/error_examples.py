@@ -402,6 +402,10 @@ MESSAGES: Final = {
         "Whether http://example/anonCustomer was withdrawn is not known: its status list "
         "'https://example.com/status/1' was not given. Give it."
     ),
+    "N022": (
+        "The certificate of http://example/anonCustomer is not signed: its input "
+        "http://example.com/Customer is not the data that the run was given."
+    ),
     "Y015": "http://example/anonCustomer is withdrawn since 2026-11-30T12:00:00Z.",
     "Y007": "The document was signed in the future, at 2036-03-01T12:00:00Z. Compare the clocks.",
     "B005": (

@@ -331,6 +331,10 @@ REMEDIES: Final = {
         "Give the list that the certificate names, signed by who signed the certificate: "
         "`--status FILE`. To withdraw without a list, leave `--status-list` out."
     ),
+    "N022": (
+        "Start the run again. If that comes again, somebody can write into the folder of runs, or "
+        "what the run reads is not what it seems: tell the operator."
+    ),
     "Y015": "Nobody may read it. Ask its owner for a newer release.",
     "B005": "Give the key that the ledger was begun with, `--ledger-key`.",
     "B006": "Give the file that the ledger is in; a new one is made where there is none.",

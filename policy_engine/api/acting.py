@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine import terms
-from policy_engine.api.deciding import ProofSource, open_log, read_proofs
+from policy_engine.api.deciding import (
+    ProofSource,
+    StatusSource,
+    TrustSource,
+    open_log,
+    vouched_proofs,
+)
 from policy_engine.certificate.sources import Proof
 from policy_engine.data.keys import Key
 from policy_engine.decision import Decider, Decision, Request, World, read_request
@@ -224,11 +230,14 @@ def permitted_trainer(
     acting: ActingParty,
     owners: OwnersSource | None = None,
     certificates: Sequence[ProofSource] = (),
+    trust: TrustSource | None = None,
+    status: Sequence[StatusSource] = (),
 ) -> MadeBy:
     """Return who trains models on an asset, as audits do, if that is permitted.
 
-    Without a `target`, that is the only dataset of the policies. Raises as `ActingParty.decide`
-    does, and RequestError (D001) if they have none, or several.
+    Without a `target`, that is the only dataset of the policies. `trust` and `status` are as for
+    `decide_request`. Raises as `ActingParty.decide` does, and RequestError (D001) if they have
+    none, or several.
     """
     if acting.party is None:
         return "owner"
@@ -236,7 +245,8 @@ def permitted_trainer(
     in_force = reading.policies_in_force(*acting.policies, time=time)
     [asset] = named_data({target: ""}, in_force)
     asset_owners = load_owners(owners, in_force, reading.contexts)
-    decider = Decider(in_force, read_proofs(certificates), None, asset_owners)
+    proofs = vouched_proofs(in_force, certificates, trust, time, status)
+    decider = Decider(in_force, proofs, None, asset_owners)
     request = read_request(acting.party, TRAIN, [asset], acting.purpose, in_force)
     return _maker(acting.decide(decider, [(request, None)]))
 

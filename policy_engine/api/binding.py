@@ -96,11 +96,11 @@ def bind_plans(
     catalog = launcher.catalog(policy, products, inputs_given.data or {}, inputs_given.taxonomies)
     plans = [plan_of(policy, one, catalog, launcher.name, cells) for one in products]
     inputs = {step.asset for plan in plans for step in plan.reads}
-    proofs = [*inputs_given.proofs, *_database_proofs(inputs_given.data or {}, launcher)]
+    proofs = inputs_given.with_proofs(_database_proofs(inputs_given.data or {}, launcher))
     bound_plans = []
     for product, plan in zip(products, plans, strict=True):
         other_inputs = inputs - {step.asset for step in plan.reads}
-        upstream = _upstream(plan, launcher, _relevant_proofs(proofs, other_inputs))
+        upstream = _upstream(plan, launcher, _relevant_proofs(proofs, other_inputs), inputs_given)
         if upstream:
             plan = plan_of(policy, product, catalog, launcher.name, cells, upstream)  # noqa: PLW2901
         full_catalog = (
@@ -138,7 +138,7 @@ def permitted_makers(
     Uses the given certificates, and those beside the data that are for it.
     """
     data = named_data(inputs.data or {}, [making.policy]) if making.acting.party else {}
-    return making.makers([*inputs.proofs, *adjacent_proofs(data, launcher)], products)
+    return making.makers(inputs.with_proofs(adjacent_proofs(data, launcher)), products)
 
 
 def adjacent_proofs(data: Mapping[str, Any], launcher: Launcher) -> Iterator[Certificate]:
@@ -178,17 +178,20 @@ def _database_proofs(data: Mapping[str, Any], launcher: Launcher) -> Iterator[Ce
             yield from [proof] if proof else []
 
 
-def _upstream(plan: Plan, launcher: Launcher, proofs: Sequence[Proof]) -> tuple[Upstream, ...]:
+def _upstream(
+    plan: Plan, launcher: Launcher, proofs: Sequence[Proof], inputs: Inputs
+) -> tuple[Upstream, ...]:
     """Return the certified releases that the inputs of a plan are, as far as they are."""
-    return upstream_releases(
-        plan.reads,
-        proofs,
-        lambda location: (
-            None
-            if location == MEMORY
-            else published_certificate(launcher, parse_location(location))
-        ),
-    )
+
+    def find_beside(location: str) -> Certificate | None:
+        if location == MEMORY:
+            return None
+        adjacent = published_certificate(launcher, parse_location(location))
+        if adjacent is not None:
+            inputs.with_proofs([adjacent])  # which raises where it does not count
+        return adjacent
+
+    return upstream_releases(plan.reads, proofs, find_beside)
 
 
 def _relevant_proofs(proofs: Sequence[Proof], others: set[str]) -> list[Proof]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from policy_engine.api.deciding import ProofSource, decider, standing_proofs
+from policy_engine.api.deciding import ProofSource, StatusSource, TrustSource, decider
+from policy_engine.api.trusting import counting, trusted_proofs
 from policy_engine.certificate.attestation import ATTESTATION, Attestation
 from policy_engine.data.atomic_file import write_file
 from policy_engine.decision.bundle import Bundle
@@ -47,13 +48,17 @@ def bundle_policies(
     limits: Limits = DEFAULT_LIMITS,
     file: str | Path | None = None,
     overwrite: bool = False,
+    trust: TrustSource | None = None,
+    status: Sequence[StatusSource] = (),
 ) -> Bundle:
     """Return a bundle of policies and of what they are read and decided with, all given as files.
 
     Policies may be folders and registries. `certificates` are those of outputs, attestations among
     them; `contexts` are by URL, `taxonomies` by the names that policies use (`Bundle.taxonomies`
-    gives them back), and `limits` as in `Reading`. With a `file` the bundle is written there. All
-    of it is read once: raises as `decider` does for what cannot be, and DataError (C018) for a
+    gives them back), and `limits` as in `Reading`. With a `file` the bundle is written there. Under
+    a `trust`, what it does not cover is refused, and so is a certificate that a `status`, or a
+    statement beside it, says was withdrawn (CertificateError). All of it is read once: raises as
+    `decider` does for what cannot be, and DataError (C018) for a
     registry whose files lie outside of its folder.
     """
     packing = Packing()
@@ -69,12 +74,13 @@ def bundle_policies(
     for kind, named in (("context", contexts), ("taxonomy", taxonomies)):
         for name, source in (named or {}).items():
             packing.add(kind, Path(source), name)
-    for number, proof in enumerate(standing_proofs(certificates), start=1):
+    for number, proof in enumerate(trusted_proofs(certificates, trust, status), start=1):
         packing.add_proof(number, proof)
     bundle = Bundle(tuple(packing.members), packing.files)
     bundle.taxonomies()  # which are read as well, so that each is one
     packed = bundle.packed()
-    decider(Bundle.read(packed), limits=limits)
+    compiled = decider(Bundle.read(packed), limits=limits, trust=trust, status=status)
+    counting(compiled.proofs)
     if file is not None:
         write_file(Path(file), packed, overwrite=overwrite)
     return bundle

@@ -98,7 +98,6 @@ def certify_output(
     write: bool = False,
     asset: str = "",
     sign: KeySource | None = None,
-    trust: TrustSource | None = None,
     **options: Unpack[InputOptions],
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
@@ -114,9 +113,9 @@ def certify_output(
     policy asks for audits of a table. A model is trained again, if `data` and a `record` with a
     seed are given (otherwise DataError, V006), and must be the same to the byte (V004).
 
-    Under a `trust` (see `load_trust`), policy and certificate have to be covered by it. The result
-    is signed with the private key `sign`, if that is given: a signed certificate is renewed by a
-    signed one only (Y013).
+    Under a `trust` (see `load_trust`), policies and certificates have to be covered by it. The
+    result is signed with the private key `sign`, if that is given: a signed certificate is renewed
+    by a signed one only (Y013).
 
     With `write`, the certificate beside the output is renewed: the new one keeps the commitment to
     the owner's record, and facts that cannot be measured. These must agree with the policy (V014).
@@ -138,7 +137,7 @@ def certify_output(
     with published_output(location), launch_engine(inputs.engine) as launcher:
         earlier = published_certificate(launcher, location)
         product = output_product(source_policy, asset, earlier)
-        signer = _signer((sign, trust), source_policy, earlier, location, write=write)
+        signer = _signer((sign, inputs.trust), source_policy, earlier, location, write=write)
         permitted_makers(making, [product], launcher, inputs)
         catalog = launcher.catalog(source_policy, [product], data or {}, inputs.taxonomies)
         plan = _measurable(plan_of(source_policy, product, engine=launcher.name), location)

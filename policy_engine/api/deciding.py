@@ -25,7 +25,6 @@ from policy_engine.certificate.withdrawals import (
     read_statements,
     read_withdrawals,
     statements_beside,
-    withdrawal_problem,
 )
 from policy_engine.data.atomic_file import write_file
 from policy_engine.data.catalog import Catalog, make_catalog, parse_location
@@ -36,7 +35,7 @@ from policy_engine.decision import Decider, Decision, Request, World, read_world
 from policy_engine.decision.duties import Due, check_doer, find_duty, list_dues
 from policy_engine.decision.requests import check_name
 from policy_engine.decision.telling import Telling, unchanged
-from policy_engine.errors import ArgumentError, CertificateError, RequestError
+from policy_engine.errors import ArgumentError, RequestError
 from policy_engine.plan.spelling import respell_hierarchies
 from policy_engine.policy import (
     Hierarchy,
@@ -584,17 +583,6 @@ def _standing(compiled: Decider, data: Sequence[Location]) -> Decider:
 def _places(data: Iterable[Any]) -> list[Location]:
     """Return where data is that is given by its path."""
     return [parse_location(one) for one in data if isinstance(one, str | Path)]
-
-
-def standing_proofs(sources: Sequence[ProofSource]) -> Sequence[Certificate | Attestation]:
-    """Return proofs, none of which was withdrawn by a statement beside it.
-
-    Raises CertificateError (Y015) for one that was, and as `vouched_proofs` does.
-    """
-    proofs = vouched_proofs((), sources, None)
-    for proof, since in proofs.withdrawn if isinstance(proofs, Vouched) else ():
-        raise CertificateError(withdrawal_problem(proof, since))
-    return proofs
 
 
 def read_status(

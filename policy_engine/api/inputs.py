@@ -1,15 +1,24 @@
 """Options shared by several verbs, besides a policy and data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.api.acting import ActingParty, MakingRequest, making_request
-from policy_engine.api.deciding import ProofSource, read_proofs
+from policy_engine.api.deciding import (
+    ProofSource,
+    StatusSource,
+    TrustSource,
+)
+from policy_engine.api.trusting import check_policies, counting, trusted_proofs
+from policy_engine.certificate.certificate import Certificate
 from policy_engine.certificate.sources import Proof
+from policy_engine.certificate.vouching import Vouched
 from policy_engine.data.keys import Key
+from policy_engine.data.places.spelling import is_place
 from policy_engine.decision import World
 from policy_engine.engines.engine import Progress
 from policy_engine.plan.plan import EngineName
@@ -37,7 +46,10 @@ class InputOptions(ReadingOptions, total=False):
     owns which asset (`load_owners`), `certificates` are those of inputs that are releases
     themselves. The owner acts or, if one is named, a `party`, for a `purpose`: the policy and the
     other `policies` then decide whether they may, in a state of the `world`, and with a `log`,
-    whose entries are chained with the key `log_key`.
+    whose entries are chained with the key `log_key`. Under a trust file (`trust`, see
+    `load_trust`), policies and certificates that it does not cover are refused (CertificateError),
+    given ones and those beside data; so is what a `status` (see `decide_request`), or a statement
+    beside it, says was withdrawn.
     """
 
     taxonomies: Mapping[str, Any] | None
@@ -50,6 +62,8 @@ class InputOptions(ReadingOptions, total=False):
     world: World | None
     log: str | Path | None
     log_key: str | Path | bytes | None
+    trust: TrustSource | None
+    status: Sequence[StatusSource]
 
 
 class ApplyOptions(InputOptions, total=False):
@@ -91,6 +105,8 @@ class Inputs:
     world: World | None = None
     log: str | Path | None = None
     log_key: str | Path | bytes | None = None
+    trust: TrustSource | None = None
+    status: Sequence[StatusSource] = ()
 
     @property
     def reading(self) -> Reading:
@@ -99,8 +115,27 @@ class Inputs:
 
     @cached_property
     def proofs(self) -> Sequence[Proof]:
-        """The certificates and attestations of the data."""
-        return read_proofs(self.certificates)
+        """The certificates and attestations of the data, all of which count.
+
+        Raises CertificateError for those that the trust file does not cover, or that were
+        withdrawn, and as `trusted_proofs` does.
+        """
+        places = [one for one in (self.data or {}).values() if not is_place(one)]
+        return trusted_proofs(
+            self.certificates, self.trust, self.status, time=self._time, data=places
+        )
+
+    def with_proofs(self, beside: Iterable[Certificate]) -> Sequence[Proof]:
+        """Return the proofs of the data, and certificates that were found beside it, all of which
+        count. Raises as `proofs` does."""
+        own, more = self.proofs, list(beside)
+        if isinstance(own, Vouched):
+            return counting(own.joined(more))
+        return [*own, *more]
+
+    @property
+    def _time(self) -> datetime | None:
+        return self.world.time if self.world else None
 
     def making_request(
         self,
@@ -113,7 +148,8 @@ class Inputs:
         """Return a policy that asks for something to be made, with what decides whether it may be.
 
         A budget `ledger`, chained with `ledger_key`, says what was spent. Raises as
-        `acting.making_request` does.
+        `acting.making_request` does, and CertificateError for policies that the trust file does not
+        cover.
         """
         acting = ActingParty(
             self.party,
@@ -126,4 +162,6 @@ class Inputs:
             ledger_key,
             is_trial=is_trial,
         )
-        return making_request(policy, self.reading, self.owners, self.data, acting)
+        making = making_request(policy, self.reading, self.owners, self.data, acting)
+        check_policies(making.policies_in_force, self.trust, self._time)
+        return making

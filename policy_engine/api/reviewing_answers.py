@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from policy_engine.api.deciding import ProofSource, query_data
+from policy_engine.api.deciding import ProofSource, StatusSource, TrustSource, query_data
 from policy_engine.api.folder_pages import write_pages
 from policy_engine.api.output_ledgers import open_output_ledger
 from policy_engine.audits.outputs.explaining import confidential_verdict
@@ -210,6 +210,8 @@ def accept_answer(
     output_ledger_head: str = "",
     noise_key: Key = None,
     confirm: Callable[[], None] | None = None,
+    trust: TrustSource | None = None,
+    status: Sequence[StatusSource] = (),
     **reading: Unpack[ReadingOptions],
 ) -> OutputStanding:
     """Accept the answer in a folder: it is computed again, entered in the ledger that earlier
@@ -254,6 +256,8 @@ def accept_answer(
             output_ledger=ledger,
             noise_key=noise_key,
             review=review,
+            trust=trust,
+            status=status,
             **reading,
         )
         _check_recorded(result)

@@ -18,8 +18,15 @@ from policy_engine.data.places.spelling import is_database
 from policy_engine.data.storage import Location, read_errors
 from policy_engine.errors import CertificateError, Problem, SignatureError
 from policy_engine.policy import InForce, Policy
-from policy_engine.policy.signing import Beside, PolicySignature, signatures_beside, untrusted
+from policy_engine.policy.signing import (
+    Beside,
+    PolicySignature,
+    accepted_signatures,
+    signatures_beside,
+    untrusted,
+)
 from policy_engine.trust.credentials import time_refusal
+from policy_engine.trust.proofs import Proof as SigningProof
 from policy_engine.trust.trust_file import Trust
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -77,6 +84,29 @@ class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
         """Return the proofs that count at another time, of what was read already."""
         return self.grounds.at(time)
 
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything that does not count, or was withdrawn, each with its code."""
+        return self.grounds.problems(self.time)
+
+    @cached_property
+    def policy_signatures(self) -> Mapping[str, SigningProof]:
+        """The signature by which each policy counts under the trust, by their uids."""
+        if self.trust is None:
+            return {}
+        grounds = self.grounds
+        arguments = (grounds.policies, self.trust, grounds.signatures, self.time, grounds.beside)
+        return {uid: one.credential.proof for uid, one in accepted_signatures(*arguments).items()}
+
+    @cached_property
+    def proof_signatures(self) -> Mapping[str, Sequence[SigningProof]]:
+        """The signatures of the proofs that count, by the assets that these are for."""
+        signatures: dict[str, list[SigningProof]] = {}
+        for one in self:
+            if one.signature is not None:
+                signatures.setdefault(proof_asset(one), []).append(one.signature.credential.proof)
+        return signatures
+
     def refusal(self, asset: str) -> str:
         """Return why the proof of an asset does not count, empty where none was refused."""
         return self.refusals.get(asset, "")
@@ -126,6 +156,19 @@ class VouchingGrounds:
         denial = " ".join([*map(_said, problems), *self.unreadable])
         return judging.vouched((self, now, span), proofs, denial, notes)
 
+    def problems(self, now: datetime) -> tuple[Problem, ...]:
+        """Return why policies and proofs do not count at a moment; V005 is for what cannot be
+        read."""
+        judging = _Judging(self.trust, self.withdrawals, now)
+        refusals = (judging.problem(proof, is_seen=is_seen) for proof, is_seen in self.given)
+        unsigned = (
+            ()
+            if self.trust is None
+            else untrusted(self.policies, self.trust, self.signatures, now, self.beside)
+        )
+        unreadable = (Problem("V005", one) for one in self.unreadable)
+        return (*unsigned, *filter(None, refusals), *unreadable)
+
     @cached_property
     def turns(self) -> tuple[datetime, ...]:
         """The moments at which something begins or ends to count, in order."""
@@ -160,13 +203,14 @@ class _Judging:
 
     def counts(self, proof: Proof, *, is_seen: bool | None = True) -> bool:
         """Tell whether a proof counts, and keep why if it does not."""
-        problem = self._problem(proof, is_seen=is_seen)
+        problem = self.problem(proof, is_seen=is_seen)
         if problem is not None:
             self.refusals.setdefault(proof_asset(proof), _said(problem))
             self.refused += [] if problem.code == "Y015" else [proof]
         return problem is None
 
-    def _problem(self, proof: Proof, *, is_seen: bool | None) -> Problem | None:
+    def problem(self, proof: Proof, *, is_seen: bool | None) -> Problem | None:
+        """Return why a proof does not count, or since when it is withdrawn; None if it counts."""
         # A withdrawal is looked for first: whatever else is wrong, it stays withdrawn.
         try:
             since = self.withdrawals.withdrawn(proof, self.trust, self.now)

@@ -81,17 +81,17 @@ class Withdrawals:
         """Return since when an output is withdrawn; None where it is not, as far as can be said.
 
         A withdrawal counts from the moment that it is known, whatever time is asked about. Raises
-        SignatureError (Y014) where the certificate has an entry in a status list that was not
-        given, is not signed by a key that may, or has no such entry: it may have been withdrawn.
+        SignatureError (Y014) where it has an entry in a status list that was not given, is not
+        signed by a key that may, or has no such entry: it may have been withdrawn.
         """
         times = [one.since for one in self.statements if one.is_of(proof)]
         listed = self._listed(proof, trust, now)
         return min([*times, *([listed] if listed else [])], default=None)
 
     def _listed(self, proof: Proof, trust: Trust | None, now: datetime) -> datetime | None:
-        signature = proof.signature if isinstance(proof, Certificate) else None
+        signature = proof.signature
         entry = signature.credential.status if signature else None
-        if entry is None or signature is None or not isinstance(proof, Certificate):
+        if entry is None or signature is None:
             return None
         name = str(entry.get("statusListCredential", ""))
         status = self.lists.get(name)
@@ -110,10 +110,11 @@ class Withdrawals:
             raise _unknown(proof, f"{error}") from None
 
 
-def _may_sign(status: StatusList, proof: Certificate, trust: Trust | None, now: datetime) -> bool:
+def _may_sign(status: StatusList, proof: Proof, trust: Trust | None, now: datetime) -> bool:
     if trust is None or status.key is None:
         return False
-    datasets = [one.asset for one in proof.plan.reads]
+    # An attestation does not say what its output was made from.
+    datasets = [one.asset for one in proof.plan.reads] if isinstance(proof, Certificate) else []
     asset = proof_asset(proof)
     return trust.certificate_refusal(status.key, status.signed, asset, datasets, now) is None
 

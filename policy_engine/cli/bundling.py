@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from policy_engine.cli.answers import print_json
+from policy_engine.cli.answers import print_json, print_unsigned
 from policy_engine.cli.options import (
     CertificateOption,
     ContextOption,
@@ -18,7 +18,9 @@ from policy_engine.cli.options import (
     OverwriteOption,
     OwnersOption,
     ParentOption,
+    StatusOption,
     TaxonomyOption,
+    TrustOption,
     VocabularyOption,
 )
 from policy_engine.cli.parsing import exit_with_two, parse_limits, parse_paths, usage_error
@@ -60,6 +62,8 @@ def bundle(
     limit: LimitOption = [],  # noqa: B006
     overwrite: OverwriteOption = False,
     output_format: FormatOption = Format.TEXT,
+    trust: TrustOption = None,
+    status: StatusOption = [],  # noqa: B006
 ) -> None:
     """Pack policies and all that decisions follow from into one file, and print its digest.
 
@@ -68,6 +72,8 @@ def bundle(
     """
     from policy_engine.api.bundling import bundle_policies, strange_proofs  # noqa: PLC0415
 
+    if certificate:
+        print_unsigned(trust, is_data=output_format is Format.JSON)
     with exit_with_two(PolicyEngineError):
         limits = parse_limits(limit)
         packed = bundle_policies(
@@ -82,6 +88,8 @@ def bundle(
             limits=limits,
             file=output,
             overwrite=overwrite,
+            trust=trust,
+            status=status,
         )
         strange = strange_proofs(packed, limits)
     if output_format is Format.JSON:

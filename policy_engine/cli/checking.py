@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.answers import print_json
+from policy_engine.cli.answers import print_json, print_unsigned
 from policy_engine.cli.chains import printable
 from policy_engine.cli.options import (
     CertificateOption,
@@ -16,6 +16,8 @@ from policy_engine.cli.options import (
     LedgerKeyOption,
     NoiseKeyOption,
     OwnersOption,
+    StatusOption,
+    TrustOption,
 )
 from policy_engine.cli.parsing import exit_with_two, parse_names
 from policy_engine.cli.reviewing import (
@@ -275,6 +277,8 @@ def accept(
     owners: OwnersOption = None,
     decision_log: DecisionLogOption = None,
     decision_log_key: DecisionKeyOption = None,
+    trust: TrustOption = None,
+    status: StatusOption = [],  # noqa: B006
     *,
     reading: "Reading",
 ) -> None:
@@ -301,7 +305,10 @@ def accept(
             "owners": owners,
             "log": decision_log,
             "log_key": decision_log_key,
+            "trust": trust,
+            "status": status,
         }
+        print_unsigned(trust, is_data=True)
         inputs = AnswerInputs(policy, data, ledger, more)
         print_decided(accept_folder(folder, inputs, reading, **words))
         _print_head(OutputFolder.read(folder, log_key).log)

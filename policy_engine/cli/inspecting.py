@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
-from policy_engine.cli.answers import print_json, print_notes
+from policy_engine.cli.answers import print_json, print_notes, print_unsigned
 from policy_engine.cli.options import (
     CertificateOption,
     Format,
@@ -18,6 +18,8 @@ from policy_engine.cli.options import (
     LogKeyOption,
     OwnersOption,
     PoliciesArgument,
+    StatusOption,
+    TrustOption,
     WorldOption,
 )
 from policy_engine.cli.parsing import exit_with_two, usage_error
@@ -28,6 +30,7 @@ from policy_engine.errors import PolicyEngineError, format_count
 if TYPE_CHECKING:
     from policy_engine.authoring.diff import Change, Difference
     from policy_engine.authoring.policy_tests import TestReport
+    from policy_engine.certificate.sources import Proof
     from policy_engine.policy import Reading
 
 
@@ -94,6 +97,8 @@ def graph(
     world: WorldOption = None,
     log: ReadLogOption = None,
     log_key: LogKeyOption = None,
+    trust: TrustOption = None,
+    status: StatusOption = [],  # noqa: B006
     *,
     reading: "Reading",
 ) -> None:
@@ -102,12 +107,15 @@ def graph(
     With --certificate, also what was made from what and is no longer valid; with --owners, also
     who owns what and which rules do not count.
     """
-    from policy_engine.api.deciding import load_time, load_world, read_proofs  # noqa: PLC0415
+    from policy_engine.api.deciding import load_time, load_world  # noqa: PLC0415
+    from policy_engine.api.trusting import trusted_proofs  # noqa: PLC0415
     from policy_engine.authoring.diagram import draw_policy, has_dot  # noqa: PLC0415
     from policy_engine.decision.log import read_history  # noqa: PLC0415
     from policy_engine.policy.owners import load_owners  # noqa: PLC0415
 
     drawing_kind = _drawing_format(output, drawing_format)
+    if certificate:
+        print_unsigned(trust, is_data=output is None)
     with exit_with_two(PolicyEngineError):
         in_force = reading.policies_in_force(*policies, time=load_time(world, time))
         print_notes(in_force)
@@ -118,7 +126,7 @@ def graph(
         drawing = draw_policy(
             in_force,
             drawing_kind,
-            read_proofs(certificate),
+            trusted_proofs(certificate, trust, status, time=load_time(world, time)),
             owners=load_owners(owners, in_force, reading.contexts),
             world=load_world(world, time, in_force),
             history=read_history(log, log_key) if log else None,
@@ -183,16 +191,21 @@ def diff(
     hierarchy: HierarchyOption = [],  # noqa: B006
     owners: OwnersOption = None,
     output_format: FormatOption = Format.TEXT,
+    trust: TrustOption = None,
+    status: StatusOption = [],  # noqa: B006
     *,
     reading: "Reading",
 ) -> None:
     """Show what changed between two versions of policies: exit 0 if nothing did, else 1."""
-    from policy_engine.api.deciding import load_world, read_proofs  # noqa: PLC0415
+    from policy_engine.api.deciding import load_world  # noqa: PLC0415
+    from policy_engine.api.trusting import trusted_proofs  # noqa: PLC0415
     from policy_engine.authoring.diff import compare_policies  # noqa: PLC0415
     from policy_engine.policy.owners import load_owners  # noqa: PLC0415
 
     if log is None and (world_before or world_after):
         raise usage_error("A state of the world is for a log. Give the log as well: --log FILE.")
+    if certificate:
+        print_unsigned(trust, is_data=output_format is Format.JSON)
     with exit_with_two(PolicyEngineError):
         old_policies = _add_parents(reading, parent_before).policies_in_force(old, *before)
         new_policies = _add_parents(reading, parent_after).policies_in_force(new, *after)
@@ -202,7 +215,7 @@ def diff(
             old_policies,
             new_policies,
             log,
-            certificates=read_proofs(certificate),
+            certificates=trusted_proofs(certificate, trust, status),
             hierarchy=reading.hierarchy(hierarchy),
             world_before=load_world(world_before, policies=old_policies),
             world_after=load_world(world_after, policies=new_policies),
@@ -292,6 +305,8 @@ def run_tests(
         ),
     ] = 0.0,
     owners: OwnersOption = None,
+    trust: TrustOption = None,
+    status: StatusOption = [],  # noqa: B006
     output_format: Annotated[
         PageFormat, typer.Option("--format", help="The output format.")
     ] = PageFormat.TEXT,
@@ -299,11 +314,22 @@ def run_tests(
     reading: "Reading",
 ) -> None:
     """Run policy tests: exit 0 if all pass, 1 if one fails or too few rules are tested."""
+    from policy_engine.api.trusting import trusted_proofs  # noqa: PLC0415
     from policy_engine.authoring.policy_tests import run_policy_tests  # noqa: PLC0415
+
+    def read_certificates(paths: "Sequence[Path]") -> "Sequence[Proof]":
+        if paths:
+            print_unsigned(trust, is_data=output_format is not PageFormat.TEXT)
+        return trusted_proofs(paths, trust, status)
 
     with exit_with_two(PolicyEngineError):
         report = run_policy_tests(
-            file, reading.contexts, reading.limits, reading.vocabularies, owners
+            file,
+            reading.contexts,
+            reading.limits,
+            reading.vocabularies,
+            owners,
+            read_certificates,
         )
     passed = report.passed and report.coverage * 100 >= min_coverage
     if output_format is PageFormat.JSON:

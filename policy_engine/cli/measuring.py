@@ -59,7 +59,7 @@ from policy_engine.cli.releasing import TimeLimitOption
 @with_table_options("data")
 @with_quiet_option
 @with_reading_options()
-@with_acting_options("more")
+@with_acting_options("more", "unsigned")
 def certify(
     output: Annotated[str, typer.Argument(metavar="OUTPUT", help="The output, or its folder.")],
     policy: Annotated[
@@ -98,7 +98,6 @@ def certify(
     certificate: InputOption = [],  # noqa: B006
     asset: AssetOption = "",
     sign: SignOption = None,
-    trust: TrustOption = None,
     *,
     write: Annotated[
         bool,
@@ -132,11 +131,10 @@ def certify(
             certificates=certificate,
             asset=asset,
             sign=sign,
-            trust=trust,
             **acting,
             **reading.keywords,
         )
-    print_unsigned(trust, is_data=output_format is Format.JSON)
+    print_unsigned(acting["trust"], is_data=output_format is Format.JSON)
     if output_format is Format.JSON:
         print_json(json.loads(measured.to_jsonld()))
         return

@@ -1,13 +1,14 @@
 """Options that many commands share, added by decorators."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from policy_engine.cli.answers import print_unsigned
 from policy_engine.cli.parsing import (
     check_keys,
     exit_with_two,
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
     from policy_engine.policy import Reading
 from policy_engine.cli.options import (
     ContextOption,
+    Format,
     LimitOption,
     LogKeyOption,
     LogOption,
     ParentOption,
     PurposeOption,
     QuietOption,
+    StatusOption,
     TimeOption,
+    TrustOption,
     VocabularyOption,
     WorldOption,
 )
@@ -47,6 +51,8 @@ _ACTING_OPTIONS: dict[str, Any] = {
     "time": TimeOption,
     "log": LogOption,
     "log_key": LogKeyOption,
+    "trust": TrustOption,
+    "status": StatusOption,
     "more": Annotated[
         list[Path],
         typer.Option(
@@ -64,6 +70,8 @@ _ACTING_DEFAULTS: dict[str, Any] = {
     "world": None,
     "log": None,
     "log_key": None,
+    "trust": None,
+    "status": [],
     "more": [],
 }
 
@@ -78,6 +86,8 @@ def parse_acting(
     time: str = "",
     log: Path | None = None,
     log_key: Path | None = None,
+    trust: Path | None = None,
+    status: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return who acts, and by what it is decided whether they may, as the API takes it.
 
@@ -109,13 +119,16 @@ def parse_acting(
         "world": state,
         "log": log,
         "log_key": log_key,
+        "trust": trust,
+        "status": tuple(status),
     }
 
 
 def with_acting_options(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options that say who acts, in place of `acting`.
 
-    `without` names those that it has itself. It stands below `reads_policies`.
+    `without` names those that it has itself, `unsigned` if it says itself that nobody looked at
+    signatures. It stands below `reads_policies`.
     """
     names = [name for name in _ACTING_OPTIONS if name not in without]
     options = [
@@ -138,7 +151,13 @@ def with_acting_options(*without: str) -> Callable[[Callable[..., None]], Callab
             first, more = options.get("policy"), who.pop("more", [])
             if isinstance(first, list):
                 first, *more = first
-            command(acting=parse_acting(options["reading"], first, more, **who), **options)
+            acting = parse_acting(options["reading"], first, more, **who)
+            if "unsigned" not in without and _believes(acting, options):
+                is_data = (
+                    options.get("output_format") is Format.JSON or options.get("output") == "-"
+                )
+                print_unsigned(acting["trust"], is_data=is_data)
+            command(acting=acting, **options)
 
         # What typer makes options of.
         parameters = [*parameters_kept, *options]
@@ -147,6 +166,25 @@ def with_acting_options(*without: str) -> Callable[[Callable[..., None]], Callab
         return run
 
     return decorated
+
+
+def _believes(acting: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
+    """Tell whether policies decide for a party, or a certificate says what data was made from:
+    one that is given, or lies beside the data."""
+    if acting["party"] is not None or options.get("certificate"):
+        return True
+    values = options.get("data")
+    places = [str(one).partition("=")[2] for one in values] if isinstance(values, list) else []
+    return any(_is_certified(Path(one)) for one in places)
+
+
+def _is_certified(path: Path) -> bool:
+    from policy_engine.certificate.beside import find_certificate  # noqa: PLC0415
+
+    try:
+        return path.exists() and find_certificate(str(path)) is not None
+    except (PolicyEngineError, OSError):
+        return True  # There is one that cannot be read, which the command says.
 
 
 _READING_OPTIONS: dict[str, Any] = {

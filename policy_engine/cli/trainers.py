@@ -19,11 +19,15 @@ def trainer_of(
 ) -> "MadeBy":
     """Return who has models trained on the records. Raises DeniedError (D007) for a party that
     may not."""
+    trusting = {name: acting[name] for name in ("trust", "status")}
     if acting["party"] is None:
-        if target or owners or certificates:
-            option = "--target" if target else "--owners" if owners else "--certificate"
+        if target or owners or certificates or any(trusting.values()):
+            named = {"--target": target, "--owners": owners, "--certificate": certificates}
+            named |= {"--trust": trusting["trust"], "--status": trusting["status"]}
+            option = next(name for name, value in named.items() if value)
             raise usage_error(f"{option} is for --as PARTY. Without it the owner acts.")
         return "owner"
     from policy_engine.api.acting import ActingParty, permitted_trainer  # noqa: PLC0415
 
-    return permitted_trainer(target, reading, ActingParty(**acting), owners, certificates)
+    party = ActingParty(**{name: one for name, one in acting.items() if name not in trusting})
+    return permitted_trainer(target, reading, party, owners, certificates, **trusting)

@@ -311,6 +311,22 @@ class WithdrawnOutput(BaseModel):
     since: datetime
 
 
+class Signed(BaseModel):
+    """A signature that a decision rests on: of a policy, or of the proof of an output.
+
+    `of` is the uid of the policy, or the asset that the proof is for; `key` signed it (a did:key)
+    at `created`, by its word, and `signature` is what it wrote.
+    """
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    kind: Literal["policy", "proof"]
+    of: str
+    key: str
+    created: datetime
+    signature: str
+
+
 class Decision(BaseModel):
     """The answer to a request: permit or deny, by which rule, and how it was derived.
 
@@ -324,8 +340,9 @@ class Decision(BaseModel):
     of the permitted use that limit how often; None stands for the named rule alone. For a permit,
     `made_from` says what the targets were made from, directly and indirectly. `signatures` says
     whether policies and certificates were compared with a trust file: without one they are taken
-    for what they say, and the answer is `unsigned`. `withdrawn` are releases of the targets that do
-    not count any more.
+    for what they say, and the answer is `unsigned`. `trust` is the sha-256 of that file, and
+    `signed_by` the signatures that the decision rests on: of the policies that matched, and of what
+    proves the targets. `withdrawn` are releases of the targets that do not count any more.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -347,6 +364,8 @@ class Decision(BaseModel):
     notes: tuple[str, ...] = ()
     made_from: tuple[MadeFrom, ...] = ()
     signatures: Literal["unsigned", "trusted"] = "unsigned"
+    trust: str = ""
+    signed_by: tuple[Signed, ...] = ()
     withdrawn: tuple[WithdrawnOutput, ...] = ()
 
     def _repr_html_(self) -> str:

@@ -165,6 +165,12 @@ def _refusals(certificates: Sequence[Certificate], plan: Plan) -> Iterator[str]:
             yield "Its certificate is for a different plan from the policy's."
 
 
+def is_certified(certificate: Certificate, policy: Policy) -> bool:
+    """Return whether a certificate proves everything that a policy asks for of an output of it."""
+    plan = output_plans(policy).get(certificate.plan.publish.asset)
+    return plan is not None and _is_valid(certificate, plan)
+
+
 def _is_valid(certificate: Certificate, plan: Plan) -> bool:
     """Return whether a certificate proves everything that the policy's current plan asks for.
 

@@ -156,14 +156,48 @@ def untrusted(
     """
     moment = now or datetime.now(UTC)
     own_signatures = signatures_beside(policies, trust) if beside is None else beside
+    by_uid = _by_policy(signatures)
     for policy in _texts(policies):
         if trust.accepts_unsigned(policy.uid):
             continue
         own = own_signatures[policy.source]
-        candidates = [*signatures, *([own] if own else ())]
+        candidates = [*by_uid.get(policy.uid, ()), *([own] if own else ())]
         problem = _refusal(policy, trust, candidates, moment, at_any_time=at_any_time)
         if problem is not None:
             yield problem
+
+
+def accepted_signatures(
+    policies: Iterable[Policy],
+    trust: Trust,
+    signatures: Sequence[PolicySignature],
+    now: datetime,
+    beside: Beside,
+) -> dict[str, PolicySignature]:
+    """Return by which signature each policy counts under a trust, by their uids.
+
+    One that counts without any (`unsigned-policies`), or does not count, is left out. The arguments
+    are as for `untrusted`.
+    """
+    accepted, by_uid = {}, _by_policy(signatures)
+    for policy in _texts(policies):
+        own = beside.get(policy.source)
+        for one in (*by_uid.get(policy.uid, ()), *([own] if own else ())):
+            if isinstance(one, PolicySignature) and not _refusal(
+                policy, trust, [one], now, at_any_time=False
+            ):
+                accepted[policy.uid] = one
+                break
+    return accepted
+
+
+def _by_policy(signatures: Iterable[PolicySignature]) -> dict[str, list[PolicySignature]]:
+    """Return signatures by the policies that they name: others say nothing of a policy."""
+    by_uid: dict[str, list[PolicySignature]] = {}
+    for one in signatures:
+        for uid in one.digests:
+            by_uid.setdefault(uid, []).append(one)
+    return by_uid
 
 
 def _beside(path: Path) -> PolicySignature | Problem | None:

@@ -1,5 +1,6 @@
 """The trust file: whose signatures count for what, since when and until when."""
 
+import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -73,7 +74,7 @@ class Trust:
 
     A key that succeeds another by a `rotation` may sign what that one may, from then on, unless
     either is revoked. Whoever has a revoked key can date what they sign as they like: all that it
-    ever signed is void.
+    ever signed is void. `digest` is the sha-256 of the file, empty where there is none.
     """
 
     keys: tuple[TrustedKey, ...] = ()
@@ -81,6 +82,7 @@ class Trust:
     revoked: tuple[Revocation, ...] = ()
     unsigned_policies: tuple[str, ...] = ()
     source: str = field(default="", compare=False)
+    digest: str = field(default="", compare=False)
 
     def certificate_refusal(
         self, key: PublicKey, signed: datetime, output: str, datasets: Sequence[str], now: datetime
@@ -187,7 +189,8 @@ def read_trust(text: str | bytes, source: str = "") -> Trust:
     trust = reader.read(document, source)
     if reader.problems:
         raise TrustError(*reader.problems, source=source)
-    return trust
+    content = text.encode() if isinstance(text, str) else text
+    return replace(trust, digest=hashlib.sha256(content).hexdigest())
 
 
 class _TrustReader:

@@ -15,6 +15,7 @@ from policy_engine.certificate.certificate import read_certificate
 from policy_engine.cli import app
 from policy_engine.errors import CertificateError, OutputError
 from policy_engine.trust.proofs import add_proof
+from policy_engine.trust.status_lists import StatusList
 
 E = "http://example.com/"
 POLICY = f"""{{
@@ -163,3 +164,28 @@ def test_the_command_signs(office, monkeypatch):
     assert (done.exit_code, done.stdout[:8]) == (0, "permit: ")
     with pytest.raises(OutputError):
         CliRunner().invoke(app, [*given, "--sign", "key"], catch_exceptions=False)
+
+
+def test_an_attestation_with_an_entry_in_a_status_list_counts_until_it_is_withdrawn(office):
+    status, entries = StatusList("https://example.com/status/1").allot(2)
+    document = {**json.loads((office / WORD).read_text()), "credentialStatus": entries[1]}
+    document = add_proof(document, key_of(1), datetime.now(UTC))
+    (office / WORD).write_text(json.dumps(document))
+    lists, since = office / "status.json", datetime(2026, 1, 1, tzinfo=UTC)
+
+    def told(trust="trust.json", given=(lists,)):
+        trusted = None if trust is None else office / trust
+        parts = {"trust": trusted, "status": given}
+        return decide_request([office / "policy.jsonld"], [office / WORD], ASKED, **parts)
+
+    assert "Y014" in told(given=()).reason  # whether it was withdrawn is not known
+    lists.write_text(status.signed_text(key_of(1)))
+    assert told().permitted
+    lists.write_text(status.with_withdrawal(0, since).signed_text(key_of(1)))
+    assert told().permitted
+    lists.write_text(status.with_withdrawal(1, since).signed_text(key_of(2)))
+    assert "Y014" in told().reason  # by a stranger
+    lists.write_text(status.with_withdrawal(1, since).signed_text(key_of(1)))
+    for trust in ("trust.json", None):
+        assert not told(trust).permitted
+        assert "Y015" in told(trust).reason

@@ -1,6 +1,6 @@
 """Runs policy tests on their policies."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +17,8 @@ from policy_engine.authoring.policy_tests.model import (
     TestResult,
 )
 from policy_engine.authoring.policy_tests.reading import read_suite
-from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.beside import load_proofs
-from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.sources import Proof
 from policy_engine.decision import Decider, Decision
 from policy_engine.errors import RequestError
 from policy_engine.policy import (
@@ -44,19 +43,22 @@ def run_policy_tests(
     limits: Limits = DEFAULT_LIMITS,
     vocabularies: Sequence[VocabularySource] = (),
     owners: OwnersSource | None = None,
+    read_certificates: Callable[[Sequence[Path]], Sequence[Proof]] | None = None,
 ) -> TestReport:
     """Return the results of the policy tests in a YAML file; paths in it are relative to it.
 
     `contexts`, `limits` and `vocabularies` are as in `Reading`; the file itself names the parents
     of policies, and may name more vocabularies. `owners`, if given, replace those in the file (see
-    `load_owners`). Short names in it mean what they do in the policies. Raises RequestError if the
+    `load_owners`). Certificates that it names are believed as they are, unless something else
+    reads them: `read_certificates` is given their paths (see `trusted_proofs`). Short names in it
+    mean what they do in the policies. Raises RequestError if the
     file cannot be understood, and what reading the policies, vocabularies, certificates and
     hierarchies raises.
     """
     path = Path(path)
     run = _Run(path.parent, Reading(contexts, limits=limits, vocabularies=vocabularies))
     suite = read_suite(read_file(path), str(path), run.names)
-    decider = run.decider(suite, owners)
+    decider = run.decider(suite, owners, read_certificates or _load_all)
     names = Names(decider.policies)
     with _name_file_in_errors(path):
         decisions = [_decide(decider, test) for test in suite.tests]
@@ -70,6 +72,10 @@ def run_policy_tests(
         tests=results,
         rules=tuple(_coverage(decider.policies, passed)),
     )
+
+
+def _load_all(paths: Sequence[Path]) -> list[Proof]:
+    return [proof for path in paths for proof in load_proofs(path)]
 
 
 def _decide(decider: Decider, test: PolicyTest) -> tuple[Decision, tuple[str, ...]]:
@@ -111,11 +117,14 @@ class _Run:
         self.policies = self.reading.policies_in_force(*self._paths(suite.policies))
         return Names(self.policies)
 
-    def decider(self, suite: Suite, owners: OwnersSource | None) -> Decider:
+    def decider(
+        self,
+        suite: Suite,
+        owners: OwnersSource | None,
+        read_certificates: Callable[[Sequence[Path]], Sequence[Proof]],
+    ) -> Decider:
         """Return the Decider for the requests of a suite."""
-        proofs: list[Certificate | Attestation] = []
-        for path in self._paths(suite.certificates):
-            proofs += load_proofs(path)
+        proofs = read_certificates(self._paths(suite.certificates))
         hierarchy = self.reading.hierarchy(self._paths(suite.hierarchies))
         suite_owners = suite.owners
         owners_file = (

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.sources import Proof
 from policy_engine.data.chain.verification import Head
 from policy_engine.decision.audit_trail.chains import CHAINS, DECISION_LOG, ExportedChain
 from policy_engine.decision.audit_trail.checks import TrailCheck
@@ -16,7 +17,7 @@ from policy_engine.decision.audit_trail.crossing import (
 )
 from policy_engine.decision.audit_trail.signers import policy_signatures, trail_signature
 from policy_engine.decision.audit_trail.trail import AuditTrail
-from policy_engine.decision.audit_trail.trusting import check_trusted, packed_trusts
+from policy_engine.decision.audit_trail.trusting import check_grounds, check_trusted, packed_trusts
 from policy_engine.decision.audit_trail.withdrawn import check_withdrawals
 from policy_engine.decision.log.entries import Entry
 from policy_engine.decision.opened_bundle import opened
@@ -70,8 +71,10 @@ def check_trail(
     checks += (check for _, check in verified)
     checks += _heads([one for one, check in verified if check.state == "holds"], expected)
     trusts, faults = packed_trusts(trail)
+    packed = [one for _, one in trusts]
     trusts += [] if trust is None else [("the trust file that is given", trust)]
-    policies, certificates, more = _documents(trail, limits, moment, trusts)
+    policies, proofs, more = _documents(trail, limits, moment, trusts)
+    certificates = [one for one in proofs if isinstance(one, Certificate)]
     checks += faults
     checks += more
     logs = [chain for _, chain in chains if chain.name == DECISION_LOG]
@@ -80,6 +83,7 @@ def check_trail(
         sentence = "It has no decision log: what was decided, and by which policies, is not here."
         checks.append(TrailCheck("unchecked", "decisions", sentence))
     checks += _crossed(entries if logs else None, policies, certificates)
+    checks += check_grounds(entries, packed, proofs)
     judges = [one for _, one in trusts]
     checks += check_withdrawals(trail, entries, certificates, moment, judges)
     return TrailReport(trail.digest, tuple(checks))
@@ -120,8 +124,8 @@ def _heads(chains: Sequence[ExportedChain], expected: Sequence[Head]) -> Iterato
 
 def _documents(
     trail: AuditTrail, limits: Limits, now: datetime, trusts: Sequence[tuple[str, Trust]]
-) -> tuple[Sequence[Policy], Sequence[Certificate], list[TrailCheck]]:
-    """Return the policies and certificates as far as they can be read, and whether they can."""
+) -> tuple[Sequence[Policy], Sequence[Proof], list[TrailCheck]]:
+    """Return the policies and proofs as far as they can be read, and whether they can."""
     try:
         with opened(trail, limits) as sources:
             in_force = sources.reading.policies_in_force(*sources.policies)
@@ -140,7 +144,7 @@ def _documents(
         for about, count in counts.items()
         if count
     ]
-    return policies, certificates, [*checks, *signatures]
+    return policies, proofs, [*checks, *signatures]
 
 
 def _crossed(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from heapq import nsmallest
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from policy_engine.decision.clauses import Clause
 from policy_engine.decision.deciding import prohibiting
@@ -23,6 +23,7 @@ from policy_engine.decision.model import (
     Effect,
     NearMiss,
     OutstandingDuty,
+    Signed,
     WithdrawnOutput,
 )
 from policy_engine.decision.outputs import Output
@@ -30,6 +31,7 @@ from policy_engine.decision.ownership import OwnerConsent
 from policy_engine.decision.valid_models import construct
 from policy_engine.policy.model import Strategy
 from policy_engine.terms import dataset_of
+from policy_engine.trust.proofs import Proof
 
 if TYPE_CHECKING:
     from policy_engine.decision.deciding.case import Case
@@ -282,6 +284,7 @@ def _decision(
         notes=(*case.decider.notes, *_believed(case)),
         made_from=made_from,
         signatures="trusted" if case.decider.is_trusting else "unsigned",
+        **_signed(case, policy),
         withdrawn=() if case.decider.vouched is None else _withdrawn(case),
     )
 
@@ -293,6 +296,24 @@ def _believed(case: "Case") -> tuple[str, ...]:
         return ()
     note = f"Believed as given, for nobody signs it: {', '.join(statements)}."
     return (note,)
+
+
+def _signed(case: "Case", policy: str) -> dict[str, Any]:
+    """Return the trust file that a decision is made by, and the signatures that it rests on."""
+    vouched, targets = case.decider.vouched, case.request.targets
+    if vouched is None or vouched.trust is None:
+        return {"trust": "", "signed_by": ()}
+    uids = dict.fromkeys((*(one.policy for one in case.matches), *([policy] if policy else ())))
+    policies = ((uid, vouched.policy_signatures.get(uid)) for uid in uids)
+    assets = dict.fromkeys(one for target in targets for one in (target, dataset_of(target)))
+    proofs = ((one, proof) for one in assets for proof in vouched.proof_signatures.get(one, ()))
+    signed = [_signature("policy", uid, one) for uid, one in policies if one is not None]
+    signed += [_signature("proof", asset, one) for asset, one in proofs]
+    return {"trust": vouched.trust.digest, "signed_by": tuple(signed)}
+
+
+def _signature(kind: Literal["policy", "proof"], of: str, proof: Proof) -> Signed:
+    return Signed(kind=kind, of=of, key=proof.key.did, created=proof.created, signature=proof.value)
 
 
 def _withdrawn(case: "Case") -> tuple[WithdrawnOutput, ...]:

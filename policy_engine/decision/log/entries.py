@@ -17,6 +17,7 @@ from policy_engine.decision.model import (
     OutstandingDuty,
     Performance,
     Request,
+    Signed,
     WithdrawnOutput,
 )
 from policy_engine.policy.model import Constraint, Strategy
@@ -94,6 +95,22 @@ class LoggedWithdrawal(ChainRecord):
     since: str
 
 
+class LoggedSignature(ChainRecord):
+    """A signature that a decision rested on, by which key and when, in ISO 8601."""
+
+    kind: Literal["policy", "proof"]
+    of: str
+    key: str
+    created: str
+    signature: str
+
+    @field_validator("created")
+    @classmethod
+    def _check_time(cls, time: str) -> str:
+        datetime.fromisoformat(time)
+        return time
+
+
 class LogRecord(ChainRecord):
     """What is recorded of a decision.
 
@@ -102,7 +119,8 @@ class LogRecord(ChainRecord):
     in ISO 8601, empty if it has none. `counted` is present if a permit is the execution of other
     rules, or on other assets, than the named rule on the requested targets; `made_from` is present
     if the permitted targets were made from something else, directly or indirectly; `withdrawn` if a
-    release of the targets was withdrawn.
+    release of the targets was withdrawn; `trust`, the sha-256 of the trust file, and `signed_by`,
+    what the decision rested on, if there was one. Entries of earlier versions lack both.
     """
 
     effect: Effect
@@ -119,6 +137,8 @@ class LogRecord(ChainRecord):
     counted: tuple[LoggedCount, ...] | None = None
     made_from: tuple[LoggedOrigin, ...] | None = None
     withdrawn: tuple[LoggedWithdrawal, ...] | None = None
+    trust: str | None = None
+    signed_by: tuple[LoggedSignature, ...] | None = None
 
     @field_validator("time")
     @classmethod
@@ -151,6 +171,8 @@ class LogRecord(ChainRecord):
             counted=_counted(decision),
             made_from=tuple(map(_origin, decision.made_from)) or None,
             withdrawn=tuple(map(_withdrawal, decision.withdrawn)) or None,
+            trust=decision.trust or None,
+            signed_by=tuple(map(_signature, decision.signed_by)) or None,
         )
 
 
@@ -268,4 +290,14 @@ def _duty(duty: OutstandingDuty) -> LoggedDuty:
         actions=duty.actions,
         by=duty.by,
         state=duty.state,
+    )
+
+
+def _signature(one: Signed) -> LoggedSignature:
+    return LoggedSignature(
+        kind=one.kind,
+        of=one.of,
+        key=one.key,
+        created=one.created.isoformat(),
+        signature=one.signature,
     )

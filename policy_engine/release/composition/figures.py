@@ -87,6 +87,10 @@ class UnknownRelease(_Frozen):
     reason: str
 
 
+_MOST_PAIRS = 5
+"""So many pairs of versions that do not agree are named; the record has all of them."""
+
+
 class DisagreeingVersions(_Frozen):
     """Two earlier versions of a table that are not m-invariant together, by names and entries in
     the ledger: how many `persons` are in both, but in classes with other sensitive values."""
@@ -146,7 +150,11 @@ class Composition(_Frozen):
             classes = f"{self.not_unique:,} {'class' if self.not_unique == 1 else 'classes'}"
             verb = "has" if self.not_unique == 1 else "have"
             yield f"{classes} {verb} fewer than m rows, or sensitive values that repeat."
-        for pair in self.disagreeing:
+        for pair in self.disagreeing[:_MOST_PAIRS]:
             yield pair.sentence()
+        more = len(self.disagreeing) - _MOST_PAIRS
+        if more > 0:
+            verb = "does" if more == 1 else "do"
+            yield f"And {format_count(more, 'more pair')} of earlier versions {verb} not agree."
         for other in self.unknown:
             yield f"What it tells together with {other.release} is not known: {other.reason}."

@@ -223,7 +223,7 @@ class Decisions:
             if self._compiled.decider is None or self._compiled.key != key:
                 rules, proofs = self.ownership.ruling(), read_proofs()
                 if self.trust is not None:
-                    proofs = self.trust.vouched(rules.policies, proofs)
+                    proofs = self.trust.vouched(rules.policies, proofs, rules.signatures)
                 self._compiled.decider = Decider(
                     rules.policies, proofs, owners=rules.owners, ledger=self.budgets
                 )

@@ -11,7 +11,7 @@ from policy_engine.certificate.vouching import Given, Vouched, VouchingGrounds
 from policy_engine.certificate.withdrawals import Withdrawals
 from policy_engine.errors import PolicyEngineError, Problem
 from policy_engine.policy import InForce, Policy
-from policy_engine.policy.signing import untrusted
+from policy_engine.policy.signing import PolicySignature, untrusted
 from policy_engine.trust.trust_file import Trust, load_trust
 
 _NOBODY = Trust()
@@ -21,8 +21,8 @@ _NOBODY = Trust()
 class KeptTrust:
     """The trust file by which a service decides.
 
-    The service itself keeps its policies, which have no signatures beside them: those count that
-    the file names under `unsigned-policies`, and no others.
+    The service itself keeps its policies, each with its signature, if it has one: those count that
+    a key signed that may, or that the file names under `unsigned-policies`, and no others.
     """
 
     path: Path
@@ -35,10 +35,16 @@ class KeptTrust:
             return None
         return status.st_mtime_ns, status.st_size, status.st_ino
 
-    def vouched(self, policies: InForce, proofs: Sequence[Certificate | Attestation]) -> Vouched:
+    def vouched(
+        self,
+        policies: InForce,
+        proofs: Sequence[Certificate | Attestation],
+        signatures: Sequence[PolicySignature],
+    ) -> Vouched:
         """Return which proofs count, each of an output that was hashed when it was read.
 
-        Nothing does where the file cannot be read any more.
+        `signatures` are those that the policies were published with. Nothing counts where the file
+        cannot be read any more.
         """
         trust, unreadable = self._trust()
         grounds = VouchingGrounds(
@@ -47,16 +53,19 @@ class KeptTrust:
             tuple(Given(one, is_seen=True) for one in proofs),
             unreadable,
             policies,
+            tuple(signatures),
             beside={one.source: None for one in (*policies, *policies.ended)},
         )
         return grounds.at(datetime.now(UTC))
 
-    def refusals(self, policy: Policy) -> tuple[Problem, ...]:
+    def refusals(
+        self, policy: Policy, signatures: Sequence[PolicySignature]
+    ) -> tuple[Problem, ...]:
         """Return why a policy would not count, and all others neither, were it in force."""
         trust, unreadable = self._trust()
         if unreadable:
             return (Problem("Y008", unreadable[0]),)
-        return tuple(untrusted([policy], trust, beside={policy.source: None}))
+        return tuple(untrusted([policy], trust, signatures, beside={policy.source: None}))
 
     def _trust(self) -> tuple[Trust, tuple[str, ...]]:
         """Return the trust in the file; nobody's, and why, where it cannot be read."""

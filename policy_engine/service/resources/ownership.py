@@ -10,7 +10,13 @@ from sqlalchemy.orm import Session
 
 from policy_engine import terms
 from policy_engine.decision import Decider
-from policy_engine.errors import PolicyEngineError, PolicyError, ServiceError, place_order
+from policy_engine.errors import (
+    PolicyEngineError,
+    PolicyError,
+    ServiceError,
+    SignatureError,
+    place_order,
+)
 from policy_engine.policy import InForce, Policy, PolicyText, Reading
 from policy_engine.policy.claims import Claims
 from policy_engine.policy.owners import (
@@ -22,6 +28,7 @@ from policy_engine.policy.owners import (
     owned_outputs,
     publishing_problems,
 )
+from policy_engine.policy.signing import PolicySignature, read_signature
 from policy_engine.service.store.base import StoredTable
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.datasets import StoredDataset
@@ -42,6 +49,8 @@ class Ruling(NamedTuple):
     owners: Owners
     people: dict[str, str]
     """The people by their parties."""
+    signatures: tuple[PolicySignature, ...] = ()
+    """Those that the policies were published with."""
 
     def party_of(self, person_id: str) -> str:
         """Return the party by which somebody issues policies."""
@@ -101,16 +110,30 @@ def ruling(session: Session, but: str = "") -> Ruling:
     """Return what decides, without the policy `but`, as a transaction sees it."""
     parties = _parties(session)
     rows = session.execute(
-        select(StoredPolicy.owner_id, StoredPolicy.name, PolicyVersion.text)
+        select(
+            StoredPolicy.owner_id, StoredPolicy.name, PolicyVersion.text, PolicyVersion.signature
+        )
         .join(PolicyVersion, PolicyVersion.policy_id == StoredPolicy.id)
         .where(PolicyVersion.number == StoredPolicy.published, StoredPolicy.id != but)
         .order_by(PolicyVersion.id)
     ).all()
-    texts = [(owner, _read(name, text)) for owner, name, text in rows]
+    texts = [(owner, _read(name, text)) for owner, name, text, _ in rows]
     together = Reading().policies_in_force(*(one for _, one in texts)) if texts else InForce(())
     policies = issue_all(together, {one.uid: parties[owner] for owner, one in texts})
     people = {party: person for person, party in parties.items()}
-    return Ruling(policies, _owners(session, parties), people)
+    signatures = (_signature(signature) for *_, signature in rows)
+    return Ruling(policies, _owners(session, parties), people, tuple(filter(None, signatures)))
+
+
+def _signature(text: str | None) -> PolicySignature | None:
+    """Return a signature of a policy; None for one that does not hold any more: it counts for
+    nothing."""
+    if text is None:
+        return None
+    try:
+        return read_signature(text)
+    except SignatureError:
+        return None
 
 
 def ruling_state(session: Session, but: str = "") -> object:

@@ -76,6 +76,8 @@ class VersionText(VersionView):
 
     policy: str
     text: str
+    signature: str | None = None
+    """The credential by which somebody signed it (`policy-engine sign`)."""
 
 
 class PolicyView(BaseModel):
@@ -131,20 +133,25 @@ class Policies:
         """Tell whether somebody is one of two persons who publish."""
         return self.two_persons and reach_of(actor, Verb.PUBLISH_POLICIES) is not None
 
-    def create(self, actor: Actor, name: str, text: str) -> PolicyView:
-        """Return a new policy with a draft, whose text need not be valid yet."""
+    def create(
+        self, actor: Actor, name: str, text: str, signature: str | None = None
+    ) -> PolicyView:
+        """Return a new policy with a draft, whose text need not be valid yet, nor its signature."""
         authorise(actor, Verb.WRITE_POLICIES)
         with self.database.writing() as session:
             policy = StoredPolicy(name=name, owner_id=actor.id)
-            policy.versions.append(_draft(1, text, actor))
+            policy.versions.append(_draft(1, text, actor, signature))
             session.add(policy)
             session.flush()
             return _policy_view(policy)
 
-    def draft(self, actor: Actor, policy_id: str, text: str, tag: str) -> VersionText:
+    def draft(
+        self, actor: Actor, policy_id: str, text: str, tag: str, signature: str | None = None
+    ) -> VersionText:
         """Return the draft of a policy with a new text: the last version, or one after it.
 
-        A version that waits to be approved is a draft again.
+        A version that waits to be approved is a draft again. A `signature` of another text is lost:
+        it comes with the text that it is of.
 
         The tag is that of the last version. Raises ServiceError: N003, N005, N004 for a policy that
         grants what somebody asked for: it says just that.
@@ -157,9 +164,10 @@ class Policies:
             if last.state in (VersionState.DRAFT, VersionState.PROPOSED):
                 last.state = VersionState.DRAFT.value
                 last.text, last.digest, last.author_id = text, digest_of(text), actor.id
+                last.signature = signature
                 last.revision += 1
             else:
-                last = _draft(last.number + 1, text, actor)
+                last = _draft(last.number + 1, text, actor, signature)
                 policy.versions.append(last)
             session.flush()
             return _text_view(last)
@@ -330,15 +338,21 @@ def _version(policy: StoredPolicy, number: int) -> PolicyVersion:
     return version
 
 
-def _draft(number: int, text: str, actor: Actor) -> PolicyVersion:
-    state = VersionState.DRAFT.value
-    digest = digest_of(text)
-    return PolicyVersion(number=number, text=text, digest=digest, state=state, author_id=actor.id)
+def _draft(number: int, text: str, actor: Actor, signature: str | None = None) -> PolicyVersion:
+    return PolicyVersion(
+        number=number,
+        text=text,
+        digest=digest_of(text),
+        signature=signature,
+        state=VersionState.DRAFT.value,
+        author_id=actor.id,
+    )
 
 
 def _candidate(policy: StoredPolicy) -> Candidate:
     """Return the last version of a policy as what is to be in force."""
-    return Candidate(policy.name, policy.versions[-1].text, policy.owner_id, policy.id)
+    last = policy.versions[-1]
+    return Candidate(policy.name, last.text, policy.owner_id, policy.id, last.signature)
 
 
 def _put_in_force(policy: StoredPolicy, version: PolicyVersion, uid: str) -> None:
@@ -383,4 +397,5 @@ def _version_view(row: PolicyVersion) -> VersionView:
 
 def _text_view(row: PolicyVersion) -> VersionText:
     view = _version_view(row)
-    return VersionText(**view.model_dump(), policy=row.policy_id, text=row.text)
+    about = {"policy": row.policy_id, "text": row.text, "signature": row.signature}
+    return VersionText(**view.model_dump(), **about)

@@ -9,8 +9,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from policy_engine.authoring.validating import check_text
-from policy_engine.errors import PolicyError, Problem, ServiceError
+from policy_engine.errors import PolicyError, Problem, ServiceError, SignatureError
 from policy_engine.policy import Policy, PolicyText, Reading
+from policy_engine.policy.signing import read_signature
 from policy_engine.policy.syntax.limits import DEFAULT_LIMITS, Limits
 from policy_engine.service.resources.kept_trust import KeptTrust
 from policy_engine.service.resources.ownership import check_publishing, ruling_state
@@ -36,13 +37,15 @@ USUAL_LIMITS = TextLimits()
 class Candidate(NamedTuple):
     """A text that is to be in force, by whom, and in the place of which policy's version, if any.
 
-    Problems of the text are told under its `name`.
+    Problems of the text are told under its `name`. `signature` is the credential by which somebody
+    signed it, if anybody did.
     """
 
     name: str
     text: str
     owner_id: str
     policy_id: str = ""
+    signature: str | None = None
 
 
 class PublishingTransaction(NamedTuple, Generic[_T]):
@@ -97,7 +100,7 @@ def publishing(
         with database.reading() as session:
             _, candidate = find(session)
         valid = valid_policy(candidate.text, candidate.name, limits.text)
-        _check_covered(valid, candidate.name, limits.trust)
+        _check_covered(valid, candidate, limits.trust)
         with database.reading() as session:
             checked = _Checked.of(session, candidate, valid, limits.rules)
         with database.writing() as session:
@@ -122,13 +125,24 @@ def valid_policy(text: str, name: str, limits: Limits) -> Policy:
     return checked.policies[0]
 
 
-def _check_covered(policy: Policy, name: str, trust: KeptTrust | None) -> None:
-    """Raise PolicyError (Y008, Y009) for a policy that a trust file does not cover: in force, it
-    would deny everything."""
-    problems = () if trust is None else trust.refusals(policy)
+def _check_covered(policy: Policy, candidate: Candidate, trust: KeptTrust | None) -> None:
+    """Raise PolicyError (Y008 to Y011) for a policy that a trust file does not cover: in force, it
+    would deny everything. So does a signature that is none (Y003, Y005, Y006), or of another text
+    (Y011), with a trust file or without."""
+    signatures = []
+    if candidate.signature is not None:
+        try:
+            signatures = [read_signature(candidate.signature, candidate.name)]
+        except SignatureError as error:
+            raise PolicyError(*error.problems, source=candidate.name) from None
+        if signatures[0].digests.get(policy.uid) != policy.digest:
+            message = f"The signature is not of this text of {policy.uid}: it means something else."
+            raise PolicyError.of("Y011", message, "Sign the text again.", candidate.name)
+    problems = () if trust is None else trust.refusals(policy, signatures)
     if problems:
-        hint = "Who operates the service names its uid under 'unsigned-policies' of the trust file."
-        raise PolicyError(*(replace(one, hint=hint) for one in problems), source=name)
+        hint = "Publish it with a signature by a key of the trust file (policy-engine sign), or "
+        hint += "let the operator name its uid there under 'unsigned-policies'."
+        raise PolicyError(*(replace(one, hint=hint) for one in problems), source=candidate.name)
 
 
 def _check_uid(session: Session, candidate: Candidate, uid: str) -> None:

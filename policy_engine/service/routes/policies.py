@@ -62,7 +62,14 @@ class Text(BaseModel):
     text: Annotated[str, Field(max_length=MOST_TEXT)]
 
 
-class NewPolicy(Text):
+class SignedText(Text):
+    """A text of a policy, and its signature, if anybody signed it."""
+
+    signature: Annotated[str, Field(max_length=MOST_TEXT)] | None = None
+    """The credential that `policy-engine sign` writes beside a policy."""
+
+
+class NewPolicy(SignedText):
     """A policy that is not there yet."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
@@ -246,7 +253,7 @@ def create_policy(
     services: ServicesOf, actor: Writer, policy: NewPolicy, response: Response
 ) -> PolicyView:
     """Make a policy with a draft; the draft need not be valid yet."""
-    view = services.policies.create(actor, policy.name, policy.text)
+    view = services.policies.create(actor, policy.name, policy.text, policy.signature)
     response.headers["Location"] = f"/api/v1/policies/{view.id}"
     add_tag(response, view.versions[-1].revision)
     return view
@@ -287,12 +294,13 @@ def write_draft(
     services: ServicesOf,
     actor: Writer,
     policy_id: str,
-    draft: Annotated[Text, Body()],
+    draft: Annotated[SignedText, Body()],
     tag: IfMatch,
     response: Response,
 ) -> VersionText:
     """Write the draft of a policy; after a version that was published, a new one begins."""
-    return tagged(services.policies.draft(actor, policy_id, draft.text, tag), response)
+    made = services.policies.draft(actor, policy_id, draft.text, tag, draft.signature)
+    return tagged(made, response)
 
 
 @router.post("/policies/{policy_id}:publish")

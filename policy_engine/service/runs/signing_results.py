@@ -3,29 +3,41 @@
 import hashlib
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policy_engine.service.runs.jobs import SHOWN
 from policy_engine.trust.proofs import Signer
+
+if TYPE_CHECKING:
+    from policy_engine.certificate.certificate import Certificate
 
 RELEASE = "release"
 """The folder of a result that has the release and its certificates."""
 
 
 def sign_results(
-    folder: Path, artefacts: list[dict[str, Any]], signer: Signer
+    folder: Path,
+    artefacts: list[dict[str, Any]],
+    signer: Signer,
+    check: Callable[["Certificate", Path], None],
 ) -> list[dict[str, Any]]:
     """Sign the certificates of a release that a run has left, and return the artefacts anew.
 
-    Those that are shown are copies, and are signed as well. Raises CertificateError (V005) for what
-    is not a certificate, TrustError (Y004) for what cannot be signed, OSError.
+    Those that are shown are copies, and are signed as well. Nothing is signed unless `check`, which
+    gets each certificate and the folder of the release, finds nothing that is not of the run, and
+    raises what is. Raises CertificateError (V005) for what is not a certificate, TrustError (Y004)
+    for what cannot be signed, OSError.
     """
     if any((folder / name).is_symlink() for name in (RELEASE, SHOWN)):
         raise OSError("what a run leaves is in a link to another folder")
+    certificates = {path: _read(path) for path in sorted((folder / RELEASE).glob("*.jsonld"))}
+    for certificate in certificates.values():
+        check(certificate, folder / RELEASE)
     signed = dict[str, bytes]()
-    for path in sorted((folder / RELEASE).glob("*.jsonld")):
-        signed[path.name] = _signed(path, signer)
+    for path, certificate in certificates.items():
+        signed[path.name] = certificate.signed(signer).to_jsonld().encode()
         _replace(path, signed[path.name])
     for name, content in signed.items():
         copy = folder / SHOWN / name
@@ -34,12 +46,12 @@ def sign_results(
     return [_again(one, signed) for one in artefacts]
 
 
-def _signed(path: Path, signer: Signer) -> bytes:
+def _read(path: Path) -> "Certificate":
     from policy_engine.certificate.certificate import read_certificate  # noqa: PLC0415 (slow)
 
     if not stat.S_ISREG(path.lstat().st_mode):
         raise OSError(f"{path.name!r} is not a file")
-    return read_certificate(path.read_bytes(), path.name).signed(signer).to_jsonld().encode()
+    return read_certificate(path.read_bytes(), path.name)
 
 
 def _replace(path: Path, content: bytes) -> None:

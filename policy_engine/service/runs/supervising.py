@@ -17,8 +17,10 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from policy_engine.errors import PolicyEngineError, Problem
+from policy_engine.service.runs.checking_results import ExpectedResult
 from policy_engine.service.runs.folders import RunFolders
-from policy_engine.service.runs.jobs import PROBLEMS, PROGRESS, REMARK, RESULT
+from policy_engine.service.runs.jobs import PROBLEMS, PROGRESS, REMARK, RESULT, Job
+from policy_engine.service.runs.kinds.settings import OnPolicy
 from policy_engine.service.runs.launching import GRACE, RunProcess
 from policy_engine.service.runs.limits import RunLimits
 from policy_engine.service.runs.preparing import PathOf, Preparation
@@ -52,6 +54,7 @@ class RunAttempt:
 
     holding: Holding
     process: RunProcess
+    job: Job
     outcome: tuple[str, Any] | None = None
     answered: float | None = None
     remarks: list[str] = field(default_factory=list)
@@ -169,7 +172,7 @@ class Supervisor:
         except OSError as error:
             self._fail(holding, [_folder_problem(error).as_json()])
             return
-        attempt = RunAttempt(holding, process)
+        attempt = RunAttempt(holding, process, job)
         self.attempts.append(attempt)
         with self._guarding(attempt):
             self.queue.note_process(holding, process.process.pid, process.start)
@@ -247,9 +250,11 @@ class Supervisor:
             if attempt.artefacts is None:
                 folder = self._folder(attempt) / "out"
                 artefacts = checked_artefacts(folder, outcome["artefacts"])
-                home = self.preparation.settings(holding).home
-                if self.signer is not None:
-                    artefacts = sign_results(folder, artefacts, self.signer)
+                settings = self.preparation.settings(holding)
+                home = settings.home
+                if self.signer is not None and isinstance(settings, OnPolicy):
+                    expected = ExpectedResult(attempt.job, settings)
+                    artefacts = sign_results(folder, artefacts, self.signer, expected.check)
                 reveal(folder, self.folders.result(home, holding.run_id))
                 attempt.artefacts = artefacts
         except (OSError, ValueError, KeyError, TypeError) as error:

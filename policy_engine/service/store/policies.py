@@ -38,6 +38,8 @@ class PolicyVersion(StoredTable):
     text: Mapped[str]
     digest: Mapped[str]
     """The SHA-256 of the text, in hexadecimal digits."""
+    signature: Mapped[str | None]
+    """The credential by which somebody signed it."""
     state: Mapped[str]
     author_id: Mapped[str] = mapped_column(ForeignKey("people.id"))
     approver_id: Mapped[str | None] = mapped_column(ForeignKey("people.id"))

@@ -1,5 +1,6 @@
 """Trust files in an audit trail, and that of whoever verifies it: nothing but files."""
 
+import hashlib
 import json
 from datetime import UTC, datetime, timedelta
 
@@ -7,17 +8,27 @@ import pytest
 from building import ANALYST, DATASET, OUTPUT, people_policy
 from signing import key_of, trust_text
 
-from policy_engine import Request, apply_policy, attest_output, decide_request
+from policy_engine import (
+    Request,
+    apply_policy,
+    attest_output,
+    decide_request,
+    read_request,
+    verify_log,
+)
 from policy_engine.api.audit_trails import pack_audit_trail, verify_audit_trail
 from policy_engine.api.signing import sign_policy_files
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.certificate.withdrawals import sign_withdrawal
 from policy_engine.decision.audit_trail import AuditTrail, check_trail
+from policy_engine.decision.log import last_entries
 from policy_engine.errors import TrustError
 from policy_engine.policy import load_policy
 from policy_engine.policy.signing import sign_policies, signature_path
 from policy_engine.trust.proofs import add_proof
+from policy_engine.trust.trust_file import read_trust
 
+MARKETING = "https://www.mosaicrown.eu/ns/mosaicrown/1/marketing"
 COVERS = "It covers every policy and certificate that is here."
 
 
@@ -222,3 +233,76 @@ def test_unsigned_attestations_fail_under_a_trust_file_and_signed_ones_do_not(of
             overwrite=True,
         )
         assert [one.state for one in report.checks if "trust" in one.about] == states
+
+
+@pytest.fixture
+def decided(office):
+    """The office, and a log of a decision under its trust file, and of one without."""
+    request = read_request(ANALYST, "read", [OUTPUT], MARKETING)
+    for trust in (office / "trust.json", None):
+        made = decide_request(
+            [office / "policy.jsonld"],
+            [office / "release"],
+            request,
+            log=office / "decisions.sqlite",
+            trust=trust,
+        )
+        assert made.permitted
+    return office
+
+
+def grounds(report):
+    return [
+        (one.state, one.sentence) for one in report.checks if one.about == "signatures of decisions"
+    ]
+
+
+def with_log(office, **more):
+    return packed(office, logs=[office / "decisions.sqlite"], **more)
+
+
+def test_a_decision_is_logged_with_the_trust_file_and_the_signatures_that_it_rested_on(decided):
+    trusted, unsigned = last_entries(decided / "decisions.sqlite", 2)
+    digest = hashlib.sha256((decided / "trust.json").read_bytes()).hexdigest()
+    assert trusted.decided.trust == digest
+    assert unsigned.decided.trust is unsigned.decided.signed_by is None
+    [certificate] = (decided / "release").glob("*.jsonld")
+    signature = read_certificate(certificate.read_bytes()).signature.credential.proof.value
+    policy, proof = trusted.decided.signed_by
+    assert (policy.kind, policy.of, proof.kind, proof.of) == (
+        *("policy", "http://x.org/policy"),
+        *("proof", OUTPUT),
+    )
+    assert policy.key == proof.key == key_of(1).public.did
+    assert proof.signature == signature != policy.signature
+    assert verify_log(decided / "decisions.sqlite").intact
+
+
+def test_what_decisions_rested_on_is_verified_by_the_trust_file_that_they_name(decided):
+    sentence = "1 decision rested on signatures that the trust file named by each covers."
+    assert grounds(with_log(decided)) == [("holds", sentence)]
+    told = (
+        f"The trust file with the sha-256 {read_trust(trust_text()).digest} is not here (entry 1)."
+    )
+    assert grounds(with_log(decided, trusts=[])) == [("unchecked", told)]
+    other = decided / "others.json"
+    other.write_text(trust_text({"key": key_of(2).public.did, "policies": ["*"], "outputs": ["*"]}))
+    report = with_log(decided, trusts=[other])
+    assert grounds(report) == [("fails", told)]
+    assert not report.holds
+
+
+def test_a_decision_by_a_certificate_that_is_not_here_fails(decided):
+    [certificate] = (decided / "release").glob("*.jsonld")
+    text = read_certificate(certificate.read_bytes()).signed(key_of(1)).to_jsonld()
+    certificate.write_text(text)  # signed again since
+    [(state, sentence)] = grounds(with_log(decided))
+    assert state == "fails"
+    assert sentence.endswith("no certificate or attestation that is here has it (entry 1).")
+
+
+def test_a_log_without_trust_files_says_nothing_of_signatures(office):
+    request = read_request(ANALYST, "read", [OUTPUT], MARKETING)
+    given = [office / "policy.jsonld"], [office / "release"], request
+    decide_request(*given, log=office / "decisions.sqlite")
+    assert grounds(with_log(office)) == []

@@ -11,6 +11,7 @@ from repeated_releases import asking, released
 
 from policy_engine import PolicyEngineError
 from policy_engine.kernels.intersections import OUTSIDE, PersonClasses
+from policy_engine.release.composition.figures import Composition, DisagreeingVersions
 from policy_engine.release.composition.invariance import Disagreement, Version, disagreements
 from policy_engine.release.composition.kept_classes import KeptClasses, Signatures
 
@@ -157,3 +158,15 @@ def test_versions_disagree_where_any_two_of_them_do(drawn):
     ]
     pairs = [*combinations(versions, 2)]
     assert bool([*disagreements(versions)]) == any(two.changed(one) for one, two in pairs)
+
+
+def test_of_many_pairs_of_versions_that_do_not_agree_some_are_named():
+    pairs = [
+        DisagreeingVersions(release=f"V{one}", entry=one, other="V0", other_entry=0, persons=1)
+        for one in range(1, 18)
+    ]
+    told = [*Composition(bound="m-invariant", k=2, disagreeing=pairs).sentences()]
+    assert len(told) == 6
+    assert told[0].startswith("The earlier versions V1 (entry 1) and V0 (entry 0) do not agree")
+    assert told[-1] == "And 12 more pairs of earlier versions do not agree."
+    assert len([*Composition(bound="m-invariant", k=2, disagreeing=pairs[:5]).sentences()]) == 5

@@ -11,13 +11,14 @@ from followed import until
 from served import API, code, service, signed_in
 from signing import key_of, trust_text
 from test_dataset_routes import uploaded
-from test_policy_routes import made, published
+from test_policy_routes import claimed, made, published
 from test_release_routes import PEOPLE, may_read, released
 from test_statistics_queries import TABLE, ask
 
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.errors import DataError, TrustError
 from policy_engine.policy import read_policy
+from policy_engine.policy.signing import sign_policies
 from policy_engine.service.runs.keeping import SupervisorKeeper
 from policy_engine.service.runs.kinds.settings import RELEASES
 
@@ -124,6 +125,93 @@ def test_a_policy_that_is_not_covered_any_more_denies_everything(market, tmp_pat
     answer = analyst.post(f"{API}/decisions", json=ASKED).json()
     assert answer["effect"] == "deny"
     assert "The policy http://x.org/policy is not signed" in answer["reason"]
+
+
+def signature_of(text, number=1):
+    return sign_policies([read_policy(text)], key_of(number))
+
+
+@pytest.fixture
+def signing_market(tmp_path):
+    """A service whose trust file has a key for policies and outputs, and no unsigned policy."""
+    trust = tmp_path / "trust.json"
+    trust.write_text(trust_text())
+    with service(tmp_path / "kept", trust=trust) as services:
+        owner = signed_in(services, "owner", "steward", name="Owner")
+        analyst = signed_in(services, "consumer", party=ANALYST)
+        claimed(owner, people_policy())
+        yield services, owner, analyst, trust
+
+
+def posted(owner, signature, text=None):
+    """Return the address of a policy that is sent with a signature, and what publishing it says."""
+    asked = {"name": "people", "text": text or people_policy(), "signature": signature}
+    made = owner.post(f"{API}/policies", json=asked)
+    address = made.headers["location"]
+    tag = {"If-Match": made.headers["etag"]}
+    return address, owner.post(f"{address}:publish", headers=tag)
+
+
+def test_a_policy_is_published_with_its_signature_and_decides_by_it(signing_market, tmp_path):
+    services, owner, analyst, trust = signing_market
+    signature = signature_of(people_policy())
+    address, answer = posted(owner, signature)
+    assert (answer.status_code, answer.json()["signature"]) == (200, signature)
+    assert owner.get(f"{address}/versions/1").json()["signature"] == signature
+    released(services, owner, tmp_path)
+    signed(services)
+    answer = analyst.post(f"{API}/decisions", json=ASKED).json()
+    assert (answer["effect"], answer["signatures"]) == ("permit", "trusted")
+    revoked = [{"key": key_of(1).public.did, "since": "2020-01-01T00:00:00Z"}]
+    trust.write_text(trust_text(revoked=revoked))
+    answer = analyst.post(f"{API}/decisions", json=ASKED).json()
+    assert answer["effect"] == "deny"
+    assert "Y010" in answer["reason"]
+
+
+@pytest.mark.parametrize(
+    ("signature", "expected"),
+    [
+        (None, "Y009"),
+        (signature_of(people_policy(), 2), "Y009"),
+        (signature_of(people_policy(uid="http://x.org/other")), "Y011"),
+        (signature_of(people_policy()).replace(POLICY, f"{POLICY}2"), "Y006"),
+        ("{}", "Y005"),
+    ],
+    ids=["nobody", "stranger", "another policy", "changed", "nothing"],
+)
+def test_a_policy_whose_signature_does_not_count_is_not_published(
+    signing_market, signature, expected
+):
+    _, owner, *_ = signing_market
+    _, answer = posted(owner, signature)
+    assert code(answer)[1] == expected, answer.text
+
+
+def test_a_new_text_of_a_draft_needs_a_signature_of_its_own(signing_market):
+    _, owner, *_ = signing_market
+    address, answer = posted(owner, signature_of(people_policy()))
+    text = people_policy().replace("marketing", "statistical")
+    made = owner.put(
+        f"{address}/draft", json={"text": text}, headers={"If-Match": answer.headers["etag"]}
+    )
+    assert made.json()["signature"] is None
+    tag = {"If-Match": made.headers["etag"]}
+    assert code(owner.post(f"{address}:publish", headers=tag))[1] == "Y009"
+    signature = signature_of(text)
+    made = owner.put(f"{address}/draft", json={"text": text, "signature": signature}, headers=tag)
+    tag = {"If-Match": made.headers["etag"]}
+    assert owner.post(f"{address}:publish", headers=tag).json()["signature"] == signature
+
+
+def test_without_a_trust_file_a_signature_is_kept_if_it_is_of_the_text(tmp_path):
+    with service(tmp_path) as services:
+        owner = signed_in(services, "owner", "steward", name="Owner")
+        claimed(owner, people_policy())
+        _, answer = posted(owner, signature_of(people_policy(uid="http://x.org/other")))
+        assert code(answer)[1] == "Y011"
+        _, answer = posted(owner, signature_of(people_policy()))
+        assert answer.json()["state"] == "published"
 
 
 def test_a_trust_file_with_a_mistake_stops_the_start(tmp_path):

@@ -6,11 +6,15 @@ import pytest
 from signing import key_of, people_certificate
 
 from policy_engine.certificate.certificate import read_certificate
-from policy_engine.errors import CertificateError
+from policy_engine.errors import CertificateError, ServiceError
 from policy_engine.service.runs.results import checked_artefacts, seal
 from policy_engine.service.runs.signing_results import sign_results
 
 NAME = "certificate.jsonld"
+
+
+def any_of_them(certificate, folder):
+    """Find nothing that is not of the run."""
 
 
 @pytest.fixture
@@ -26,7 +30,9 @@ def left(tmp_path):
 
 def test_the_certificate_and_its_copy_are_signed_and_told_anew(left):
     before = seal(left)
-    artefacts = sign_results(left, before, key_of(1))
+    seen = []
+    artefacts = sign_results(left, before, key_of(1), lambda *one: seen.append(one))
+    assert seen == [(people_certificate(), left / "release")]
     assert artefacts == checked_artefacts(left, artefacts) == seal(left)
     assert [one for one in artefacts if one not in before] == [artefacts[0]]
     content = (left / "release" / NAME).read_bytes()
@@ -41,17 +47,32 @@ def test_what_is_not_a_certificate_or_is_a_link_is_not_signed(left):
     artefacts = seal(left)
     (left / "release" / "more.jsonld").write_text("{}")
     with pytest.raises(CertificateError, match="V005"):
-        sign_results(left, artefacts, key_of(1))
+        sign_results(left, artefacts, key_of(1), any_of_them)
     (left / "release" / "more.jsonld").unlink()
     (left / "release" / "more.jsonld").symlink_to(left / "shown" / NAME)
     with pytest.raises(OSError, match="not a file"):
-        sign_results(left, artefacts, key_of(1))
+        sign_results(left, artefacts, key_of(1), any_of_them)
     (left / "aside").mkdir()
     (left / "release").rename(left / "aside" / "release")
     (left / "release").symlink_to(left / "aside" / "release")
     with pytest.raises(OSError, match="link"):
-        sign_results(left, artefacts, key_of(1))
+        sign_results(left, artefacts, key_of(1), any_of_them)
 
 
 def test_a_result_without_a_release_is_left_as_it_is(tmp_path):
-    assert sign_results(tmp_path, [], key_of(1)) == []
+    assert sign_results(tmp_path, [], key_of(1), any_of_them) == []
+
+
+def test_where_one_certificate_is_not_of_the_run_nothing_is_signed(left):
+    before, content = seal(left), (left / "release" / NAME).read_bytes()
+    (left / "release" / "second.jsonld").write_bytes(content)
+    seen = []
+
+    def refuse_the_last(certificate, folder):
+        seen.append(certificate)
+        if len(seen) == 2:
+            raise ServiceError.of("N022", f"not of {folder}")
+
+    with pytest.raises(ServiceError, match="N022"):
+        sign_results(left, before, key_of(1), refuse_the_last)
+    assert (left / "release" / NAME).read_bytes() == content

@@ -1,0 +1,147 @@
+"""Commands that believe a certificate, or decide for a party, under a trust file or without."""
+
+import json
+
+import pytest
+from building import ANALYST, DATASET, OUTPUT, anonymize, permission, policy
+from signing import key_of, trust_text
+from typer.testing import CliRunner
+
+from policy_engine import trusted_proofs
+from policy_engine.cli.commands import make_app
+from policy_engine.errors import CertificateError, DeniedError, PolicyEngineError
+
+MADE = "http://x.org/further"
+UNSIGNED = "unsigned: signatures were not checked"
+
+
+@pytest.fixture
+def run(people, monkeypatch):
+    monkeypatch.chdir(people)
+
+    def call(*arguments, status=0):
+        result = CliRunner().invoke(make_app(arguments[0]), [*map(str, arguments)])
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == status, result.output
+        return result
+
+    return call
+
+
+@pytest.fixture
+def market(run, people):
+    """A signed policy and its signed release in `out`, a signed policy that makes more of that, and
+    two trust files: one that covers all of it, and one for another key."""
+    key_of(1).write(people / "key")
+    rule = permission(
+        uid="http://x.org/further/1",
+        target=OUTPUT,
+        action=anonymize(method="k-anonymity", k=2, quasi=[{"@id": f"{OUTPUT}/disease"}]),
+        output=MADE,
+    )
+    (people / "further.jsonld").write_text(policy([rule], uid="http://x.org/further-policy"))
+    for file in ("policy.jsonld", "further.jsonld"):
+        run("sign", file, "--key", "key")
+    data = ("--data", f"{DATASET}=people.csv")
+    run("apply", "policy.jsonld", *data, "--output", "out", "--sign", "key")
+    (people / "trust.json").write_text(trust_text())
+    other = {"key": key_of(2).public.did, "policies": ["*"], "outputs": ["*"]}
+    (people / "others.json").write_text(trust_text(other))
+    return people
+
+
+def further(command, *more):
+    return (command, "further.jsonld", "--data", f"{OUTPUT}=out/anonPeople.csv", *more)
+
+
+@pytest.mark.usefixtures("market")
+@pytest.mark.parametrize("command", ["plan", "apply", "explore"])
+def test_what_is_made_of_a_release_is_so_under_a_trust_file_that_covers_it(run, command):
+    more = ("--output", "more") if command == "apply" else ()
+    more += ("--k", "2") if command == "explore" else ()
+    told = run(*further(command, "--trust", "trust.json", *more))
+    assert "unsigned" not in told.output
+    more += ("--overwrite",) if command == "apply" else ()
+    assert run(*further(command, *more)).stdout.startswith(UNSIGNED)
+    with pytest.raises(PolicyEngineError, match="Y009"):
+        run(*further(command, "--trust", "others.json", *more))
+
+
+def test_a_release_whose_certificate_beside_it_was_changed_is_not_built_upon(run, market):
+    file = market / "out" / "certificate.jsonld"
+    file.write_text(file.read_text().replace('"rows_out": 6', '"rows_out": 7'))
+    for command in ("plan", "apply"):
+        more = ("--output", "more") if command == "apply" else ()
+        with pytest.raises(CertificateError, match=r"Y00[69]|V0"):
+            run(*further(command, "--trust", "trust.json", *more))
+    assert not (market / "more").exists()
+
+
+def test_an_unsigned_policy_makes_nothing_under_a_trust_file(run, market):
+    (market / "further.jsonld.signature").unlink()
+    with pytest.raises(CertificateError, match=r"Y009.*further|Y009.*policy"):
+        run(*further("plan", "--trust", "trust.json"))
+
+
+def test_nothing_is_made_of_a_release_that_was_withdrawn(run, market):
+    run("withdraw", "out", "--reason", "an error", "--key", "key")
+    for trust in ((), ("--trust", "trust.json")):
+        with pytest.raises(CertificateError, match="Y015"):
+            run(*further("apply", "--output", "more", *trust))
+    assert not (market / "more").exists()
+
+
+@pytest.mark.usefixtures("market")
+def test_a_party_is_asked_about_under_the_trust_file(run):
+    """The analyst may read the release, and asks whether it may be trained on."""
+    audit = ("audit", "membership", "--data", "people.csv", "--label", "disease", "--as", ANALYST)
+    audit += ("--target", OUTPUT, "--policy", "policy.jsonld", "--certificate", "out")
+    audit += ("--purpose", "marketing")
+    with pytest.raises(DeniedError, match="D007") as denied:
+        run(*audit, "--trust", "others.json")
+    assert "Y009" in str(denied.value)
+    with pytest.raises(DeniedError, match="D007") as denied:
+        run(*audit, "--trust", "trust.json")
+    assert "Y009" not in str(denied.value)
+
+
+@pytest.mark.usefixtures("market")
+def test_a_trust_file_without_anything_to_ask_it_about_is_a_mistake(run):
+    audit = ("audit", "membership", "--data", "people.csv", "--label", "disease")
+    with pytest.raises(PolicyEngineError, match="--trust is for --as PARTY"):
+        run(*audit, "--trust", "trust.json")
+
+
+READING = {
+    "graph": ("graph", "policy.jsonld", "--certificate", "out", "--format", "mermaid"),
+    "diff": ("diff", "policy.jsonld", "policy.jsonld", "--certificate", "out"),
+    "test": ("test", "tests.yaml"),
+    "bundle": ("bundle", "policy.jsonld", "--certificate", "out", "--output", "b", "--overwrite"),
+}
+
+
+@pytest.mark.parametrize("command", READING.values(), ids=READING)
+def test_commands_that_read_certificates_believe_those_that_are_covered(run, market, command):
+    test = {"name": "reads", "request": {"assignee": ANALYST, "action": "read", "target": OUTPUT}}
+    test["request"]["purpose"] = "marketing"
+    suite = {"policies": ["policy.jsonld"], "certificates": ["out"]}
+    (market / "tests.yaml").write_text(json.dumps(suite | {"tests": [test | {"expect": "permit"}]}))
+    told = run(*command)
+    first = told.stdout if command[0] != "graph" else told.stderr.removeprefix("note: ")
+    assert first.startswith(UNSIGNED)
+    assert "unsigned" not in run(*command, "--trust", "trust.json").output
+    with pytest.raises(CertificateError, match="Y009"):
+        run(*command, "--trust", "others.json")
+    run("withdraw", "out", "--reason", "an error", "--key", "key")
+    with pytest.raises(CertificateError, match="Y015"):
+        run(*command)
+
+
+def test_proofs_that_are_trusted_all_count(market):
+    [proof] = trusted_proofs([market / "out"], market / "trust.json")
+    assert proof.plan.publish.asset == OUTPUT
+    [output] = (market / "out").glob("*.csv")
+    output.unlink()
+    with pytest.raises(CertificateError, match=r"Y012|V00|C00"):
+        trusted_proofs([market / "out"], market / "trust.json")
