@@ -8,6 +8,7 @@ whose sum of squares follows.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import linprog
@@ -175,3 +176,70 @@ def nearly_known(figures, data, column, share):
         low[mask], high[mask] = np.maximum(low[mask], least), np.minimum(high[mask], most)
     is_known = (values > 0) & (high - low <= np.maximum(share * values, 1e-6))
     return [(row, low[row], high[row]) for row in np.flatnonzero(is_known).tolist()]
+
+
+@dataclass(frozen=True)
+class HolderFigure:
+    """How many rows of some, (rows,), are of holders, or how many persons have such a row: of those
+    who are none, if not `of_holders`."""
+
+    members: np.ndarray
+    is_of_persons: bool
+    of_holders: bool = True
+
+
+def known_holders(figures, persons, holders, *, is_whole=False):
+    """Return the rows of which it follows whether they are of holders, by the person of each row:
+    all else is known. Where it `is_whole`, all rows of a person are alike, as is known, too.
+
+    Of a number of persons, each of whom counts or not, no row counts more than its person, and no
+    person more than his rows.
+    """
+    size, equations, bounds = len(persons), [], []
+    asked = [
+        (one, person, np.flatnonzero(one.members & (persons == person)))
+        for one in figures
+        if one.is_of_persons
+        for person in np.unique(persons[one.members])
+    ]
+    for figure in figures:
+        own = [size + place for place, (one, _, _) in enumerate(asked) if one is figure]
+        holding = holders if figure.of_holders else ~holders
+        count = len({*persons[figure.members & holding].tolist()})
+        rows = np.flatnonzero(figure.members)
+        told = (own, count) if figure.is_of_persons else (rows, int(holders[rows].sum()))
+        equations.append((dict.fromkeys(told[0], 1), told[1]))
+    for place, (figure, _, rows) in enumerate(asked):
+        sign, counted = (1, 0) if figure.of_holders else (-1, 1)
+        bounds += [({row: sign, size + place: -1}, -counted) for row in rows]
+        bounds.append(({size + place: 1, **dict.fromkeys(rows, -sign)}, counted * len(rows)))
+    if is_whole:
+        of_persons = [np.flatnonzero(persons == person) for person in np.unique(persons)]
+        pairs = [pair for rows in of_persons for pair in pairwise(rows)]
+        pairs += [
+            (rows[0], size + place) for place, (one, _, rows) in enumerate(asked) if one.of_holders
+        ]
+        equations += [({one: 1, other: -1}, 0) for one, other in pairs]
+    matrices = [_dense_rows(parts, size + len(asked)) for parts in (equations, bounds)]
+    (left, right), (below, most) = matrices
+    masks = np.array([figure.members for figure in figures]).T
+    kinds = {person: sorted(map(bytes, masks[persons == person])) for person in np.unique(persons)}
+    alike = {}
+    for row, person in enumerate(persons):
+        alike.setdefault((bytes(masks[row]), *kinds[person]), []).append(row)
+    limits = {"A_ub": below, "b_ub": most} if len(most) else {}
+    known = []
+    for rows in alike.values():
+        for end in {*holders[rows].tolist()}:
+            goal = (np.arange(size + len(asked)) == rows[0]) * (1 if end else -1)
+            found = linprog(goal, A_eq=left, b_eq=right, bounds=(0, 1), **limits)
+            if found.status == 0 and abs(found.fun - end) < 1e-6:
+                known += rows
+    return sorted(known)
+
+
+def _dense_rows(parts, width):
+    matrix, values = np.zeros((len(parts), width)), np.array([one for _, one in parts], float)
+    for place, (terms, _) in enumerate(parts):
+        matrix[place, [*terms]] = [*terms.values()]
+    return matrix, values

@@ -21,6 +21,7 @@ DISTINCT_PERSONS = "distinct persons"
 """The number of persons of whom a population has one unit each."""
 _SUM, _MEAN, _PAIR, _SHAPE, _HELD = "sum:", "mean:", "pair:", "shape:", "held:"
 _VALUES = "values:"
+_ROWS_TOLD, _PERSONS_TOLD = "rows told:", "persons told:"
 STATISTICS = "statistics:"
 """The linear systems of all statistics of a column."""
 _SPREADS = ("std", "var", "sem", "skew")
@@ -98,10 +99,11 @@ class OutputCell:
     for an expression, `mean:COLUMN` (its sum and its count are known to who knows the others),
     `persons`, the number of owners, where enough of them have several units, and otherwise
     `persons and rows` (the count is then known, too), `distinct persons`, their number where the
-    population has one unit of each, a `held_measure`, a `values_measure`, a `shape_measure`, a
-    `pair_measure`, or any other key: of a measure that is none of these nothing is known but its
-    population, so that it is compared with all measures. `value` is the exact value before any
-    rounding, None where it is not a number or not known. A suppressed cell is one that is not
+    population has one unit of each, a `held_measure`, a `rows_told_measure`, a
+    `persons_told_measure`, a `values_measure`, a `shape_measure`, a `pair_measure`, or any other
+    key: of a measure that is none of these nothing is known but its population, so that it is
+    compared with all measures. `value` is the exact value before any rounding, None where it is not
+    a number or not known. A suppressed cell is one that is not
     released. No combination of what is released may tell of fewer than `threshold` units.
     `condition` is what the units of the population satisfy, empty where that is not known. Cells of
     one `figure`, a number of at least 0, are released together or not at all.
@@ -296,7 +298,7 @@ class LedgerOutcome:
 @cache
 def systems_of(measure: str) -> tuple[str, ...]:
     """Return the linear systems that the value of a measure is known in; none for all of them."""
-    linear = (_SUM, _HELD, _VALUES)
+    linear = (_SUM, _HELD, _VALUES, _ROWS_TOLD, _PERSONS_TOLD)
     if measure in (COUNT, PERSONS, DISTINCT_PERSONS) or measure.startswith(linear):
         return (measure,)
     if measure == PERSONS_AND_ROWS:
@@ -386,12 +388,34 @@ def valued_column(measure: str) -> str:
 def is_of_its_own(measure: str) -> bool:
     """Return whether a measure, or its linear system, says nothing by its population: how many
     units are some holders, or that a count is of one value."""
-    return measure.startswith((_HELD, _VALUES))
+    return measure.startswith((_HELD, _VALUES)) or is_owned(measure)
 
 
 def is_held(measure: str) -> bool:
     """Return whether a measure, or its linear system, is how many units are some holders."""
     return measure.startswith(_HELD)
+
+
+def rows_told_measure(held: str) -> str:
+    """Return the measure that marks a figure by which it is known how many units are some holders,
+    by the `held_measure` of these. Its holders are the others of the first unit that may be."""
+    return f"{_ROWS_TOLD}{held.removeprefix(_HELD)}"
+
+
+def persons_told_measure(rows_told: str, *, of_holders: bool) -> str:
+    """Return the measure of how many owners have a unit in a population that is a holder, or that
+    is none, by the `rows_told_measure` of these."""
+    return f"{_PERSONS_TOLD}{'+' if of_holders else '-'}{rows_told.removeprefix(_ROWS_TOLD)}"
+
+
+def is_owned(measure: str) -> bool:
+    """Return whether a measure marks how many units, or their owners, are some holders."""
+    return measure.startswith((_ROWS_TOLD, _PERSONS_TOLD))
+
+
+def rows_told_of(measure: str) -> str:
+    """Return the `rows_told_measure` of the holders of an owned measure."""
+    return f"{_ROWS_TOLD}{measure.partition(':')[2].lstrip('+-')}"
 
 
 def column_of(system: str) -> str:

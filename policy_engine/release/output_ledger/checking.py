@@ -38,6 +38,7 @@ from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.linear_systems import LinearSystem, linear_systems
 from policy_engine.release.output_ledger.measured_cells import withheld_parts
 from policy_engine.release.output_ledger.met_limits import follows_from, met, out_of_time
+from policy_engine.release.output_ledger.persons_and_rows import person_faults
 from policy_engine.release.output_ledger.spans import FEW_DERIVED, TOO_LARGE, span_faults
 from policy_engine.release.output_ledger.statistic_loads import load_faults
 from policy_engine.release.output_ledger.unknowns_left import unknown_faults
@@ -211,6 +212,7 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     # Whether cells of nobody are told of takes longest: it is looked at once nothing else is told.
     checks = (
         _exact_faults,
+        lambda trial, _: person_faults(trial, table),
         lambda trial, _: amount_faults(trial, table),
         lambda trial, _: unknown_faults(trial, table),
         lambda trial, _: empty_faults(trial, table),

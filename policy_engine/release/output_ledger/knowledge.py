@@ -17,7 +17,12 @@ from policy_engine.kernels.output_checks.population_differences import (
     atoms_of,
     unit_words,
 )
-from policy_engine.release.output_ledger.answers import OutputCell, Protection, is_held
+from policy_engine.release.output_ledger.answers import (
+    OutputCell,
+    Protection,
+    is_held,
+    is_owned,
+)
 from policy_engine.release.output_ledger.contents import AnswerContent, BlockPlace
 from policy_engine.release.output_ledger.populations import BitBlock, LabelBlock
 from policy_engine.release.output_ledger.unit_owners import AtomOwners, UnitOwners
@@ -149,7 +154,7 @@ class Knowledge:
                 if cell.condition:
                     texts = self.conditions.get(key, frozenset())
                     self.conditions[key] = texts | {cell.condition}
-            elif not is_held(cell.measure):  # The count of the holders must stay unknown, too.
+            elif not (is_held(cell.measure) or is_owned(cell.measure)):  # The count is, too.
                 earlier = self.suppressed.get(key)
                 own = Suppressed(cell.protection, cell.value, frozenset((cell.condition,)))
                 self.suppressed[key] = _widest(earlier, own) if earlier else own

@@ -31,6 +31,7 @@ from policy_engine.decision.query.checking.key_cells import (
     HeldPart,
     KeyedFigures,
     KeysOfRows,
+    counts_persons,
     looked_at,
 )
 from policy_engine.decision.query.checking.population_conditions import (
@@ -46,7 +47,6 @@ from policy_engine.decision.query.checking.secret_profiles import (
 )
 from policy_engine.decision.query.checking.sql_nodes import named, rows_of
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
-from policy_engine.decision.query.checking.unit_columns import is_unit
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.release.output_ledger import (
     OutputAnswer,
@@ -148,6 +148,7 @@ class _HeldCells:
         if self.conditions:
             yield from self._of_conditions(self.profiles)
             yield from self._of_persons(self.profiles)
+            yield from self._of_owners(self.profiles)
         yield from self._of_keys(members)
 
     @cached_property
@@ -158,14 +159,19 @@ class _HeldCells:
         return SecretProfiles.of(self.rows.source, row, several, self.tables)
 
     @cached_property
+    def places(self) -> "list[Counts]":
+        """The place of each row's cell in each grouping set, -1 for none: (rows,) each."""
+        row = self.rows.resolved(self.dataset_rows.expression)
+        return [self._places(number, row) for number in range(len(self._sets))]
+
+    @cached_property
     def unit_name(self) -> str:
         """The column of units, which are known."""
         unit = self.gathered.queries.unit
         return "" if unit is None else self.rows.resolved(unit).unnest().sql("duckdb")
 
     def _of_conditions(self, profiles: SecretProfiles) -> Iterator[HeldPart]:
-        row, numbers = self.rows.resolved(self.dataset_rows.expression), profiles.numbers
-        places = [self._places(number, row) for number in range(len(self._sets))]
+        numbers, places = profiles.numbers, self.places
         for place, (_, aggregates) in enumerate(self.conditions.values()):
             for decided in profiles.decided(place):
                 if decided.column == self.unit_name:
@@ -180,19 +186,12 @@ class _HeldCells:
         units = self.dataset_rows.units
         if units is None or self.dataset_rows.row_owners is None:
             return
-        aggregates, unit = self.gathered.queries.query.aggregates, self.gathered.queries.unit
-        row, owners = self.rows.resolved(self.dataset_rows.expression), units[profiles.numbers]
+        owners = units[profiles.numbers]
         persons, firsts = np.unique(units, return_index=True)
         for place, (_, numbers) in enumerate(self.conditions.values()):
-            own = [
-                one
-                for one in numbers
-                if aggregates[one].kind == "units"
-                and unit is not None
-                and is_unit(aggregates[one].arguments[0], unit)
-            ]
+            own = [one for one in numbers if counts_persons(self.gathered, one)]
             for number in range(len(self._sets)) if own else ():
-                cells = self._places(number, row)
+                cells = self.places[number]
                 if not np.array_equal(cells[firsts][np.searchsorted(persons, units)], cells):
                     continue
                 for decided in profiles.decided_persons(place, owners):
@@ -204,6 +203,28 @@ class _HeldCells:
                     values[profiles.numbers] = decided.values
                     first = DecidedRows(decided.column, pair[0], pair[1], values)
                     yield from self._part(number, cells[firsts], firsts, first, own)
+
+    def _of_owners(self, profiles: SecretProfiles) -> Iterator[HeldPart]:
+        """Yield the rows by which persons count in numbers of them, in whatever cells."""
+        units = self.dataset_rows.units
+        if units is None or self.dataset_rows.row_owners is None:
+            return
+        numbers, width = profiles.numbers, int(units.max(initial=0)) + 1
+        for place, (_, aggregates) in enumerate(self.conditions.values()):
+            own = [one for one in aggregates if counts_persons(self.gathered, one)]
+            for number in range(len(self._sets)) if own else ():
+                places = self.places[number][numbers]
+                codes = places * width + units[numbers]
+                for decided in profiles.decided_owners(place):
+                    if decided.column in {self.unit_name, *self._settled(number)}:
+                        continue
+                    # Who counts by a row that is known counts whatever the others are.
+                    members = decided.members
+                    if decided.counts.any():
+                        members = members & ~np.isin(codes, codes[decided.counts])
+                    deciding = DecidedRows(decided.column, members, decided.holders)
+                    for part in self._part(number, places, numbers, deciding, own):
+                        yield part.of_persons(of_holders=decided.of_holders)
 
     def _of_keys(self, members: Sequence[PopulationRows]) -> Iterator[HeldPart]:
         """Yield the same of the keys, each of which may be the secret."""
@@ -343,7 +364,16 @@ class _HeldCells:
             for column, aggregate in enumerate(aggregates)
             if released[cell, column]
         )
-        yield HeldPart(populations, {measure: holders}, figures)
+        part = HeldPart(populations, {measure: holders}, figures)
+        if self.dataset_rows.row_owners is None or decided.values is not None:
+            yield part
+            return
+        # Named so that the first row is none of the holders, whichever of both are told of.
+        first = int(np.argmin(numbers))
+        named_holders = np.zeros(self.dataset_rows.count, np.bool_)
+        named_holders[numbers] = decided.holders ^ decided.holders[first]
+        persons = {one for one in aggregates if counts_persons(self.gathered, one)}
+        yield part.beside_rows(named_holders, lambda figure: figure % width in persons)
 
     def _counts(self, groups: "Counts", are_holders: "Masks") -> list[float | None]:
         """Return of each cell how many are holders, where that may be known: all or nobody, if a

@@ -5,8 +5,8 @@ those who are known to have the other keys of a cell. A cell that has all of the
 judged by itself (K003): what matters is what several tables tell of those by whom they differ.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +23,16 @@ from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, one_nan
 from policy_engine.decision.query.checking.sql_nodes import named
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
+from policy_engine.decision.query.checking.unit_columns import is_unit
 from policy_engine.decision.query.grammar import to_sql
-from policy_engine.release.output_ledger import OutputCell, Populations, held_measure
+from policy_engine.release.output_ledger import (
+    OutputCell,
+    Populations,
+    held_measure,
+    is_owned,
+    persons_told_measure,
+    rows_told_measure,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,6 +66,34 @@ class HeldPart:
         """Yield the cells of the figures, whose populations are numbered from `first` on."""
         for place, measure, figure, count in self.figures:
             yield OutputCell(first + place, measure, count, least, figure=figure)
+
+    def beside_rows(self, holders: "Masks", are_of_persons: Callable[[int], bool]) -> "HeldPart":
+        """Return the same with marks of the figures that tell how many rows are `holders`, named so
+        that the first row is none: all but numbers of persons."""
+        marks = tuple(
+            (place, rows_told_measure(measure), figure, None)
+            for place, measure, figure, _ in self.figures
+            if not are_of_persons(figure)
+        )
+        named_holders = {rows_told_measure(one): holders for one in self.holders}
+        return replace(
+            self, holders={**self.holders, **named_holders}, figures=(*self.figures, *marks)
+        )
+
+    def of_persons(self, *, of_holders: bool) -> "HeldPart":
+        """Return marks of figures of how many persons have rows that are holders, or that are none,
+        in place of what those tell of rows."""
+        marks = tuple(
+            (
+                place,
+                persons_told_measure(rows_told_measure(measure), of_holders=of_holders),
+                one,
+                None,
+            )
+            for place, measure, one, _ in self.figures
+        )
+        holders = {name: mask for name, mask in self.holders.items() if is_owned(name)}
+        return replace(self, holders=holders, figures=marks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +129,10 @@ class KeyedFigures:
         width, row = self.verdict.released.shape[1], int(self.rows[cell])
         yield from (row * width + one for one in self.aggregates if self.verdict.released[row, one])
 
+    def are_of_persons(self, figure: int) -> bool:
+        """Return whether a figure is a number of persons, by its own number."""
+        return counts_persons(self.gathered, figure % self.verdict.released.shape[1])
+
     def groups(self, codes: "Counts") -> "tuple[Counts, Counts]":
         """Return the number of the other keys together, of each cell and of rows with `codes`: -1
         where no cell has them."""
@@ -116,12 +156,13 @@ class KeysOfRows:
 
     `codes` are those of the answer, -1 for values that it does not have, (rows of the dataset,
     keys), and `is_present` says of which rows each of some columns has a value. Only rows that the
-    query reads have keys (`is_read`).
+    query reads have keys (`is_read`). Where persons have several, it `has_owners`.
     """
 
     codes: "Counts"
     is_present: Mapping[str, "Masks"]
     is_read: "Masks"
+    has_owners: bool = False
 
     @classmethod
     def of(
@@ -156,7 +197,7 @@ class KeysOfRows:
             masks[text][numbers] = column.to_numpy()
         is_read = np.zeros(rows.count, np.bool_)
         is_read[numbers] = True
-        return cls(codes, masks, is_read)
+        return cls(codes, masks, is_read, rows.row_owners is not None)
 
     def first_like(self, text: str) -> str:
         """Return the first text of values that the same rows have all of."""
@@ -183,19 +224,38 @@ class KeysOfRows:
                 group = int(own[cell])
                 is_alone = held[group] in (0, sizes[group])
                 value_alone = float(held[group]) if is_alone else None
-                names = keyed.figures(cell) if sizes[group] else ()
+                names = [*keyed.figures(cell)] if sizes[group] else []
                 figures += [(group, measures[value], one, value_alone) for one in names]
+                for one in names if self.has_owners else ():
+                    of_persons = keyed.are_of_persons(one)
+                    mark = self._owned(measures[value], holders[value], of_persons=of_persons)
+                    figures.append((group, mark, one, None))
         if not figures:
             return None
         populations = Populations.of_pairs(members, groups, len(self.codes), count)
         masks = {measures[value]: mask for value, mask in holders.items()}
+        if self.has_owners:
+            named_masks = [(measures[value], mask) for value, mask in holders.items()]
+            masks |= {rows_told_measure(one): self._named(mask) for one, mask in named_masks}
         is_one_sided = keyed.gathered.key_sizes[keyed.key] > _TWO
         return HeldPart(populations, masks, tuple(figures), is_one_sided=is_one_sided)
 
     def _measure(self, holders: "Masks") -> str:
         """Return the measure of holders, whether they are told of or the others."""
-        is_first = holders[np.argmax(self.is_read)] if len(holders) else False
-        return held_measure((holders ^ is_first) & self.is_read)
+        return held_measure(self._named(holders))
+
+    def _named(self, holders: "Masks") -> "Masks":
+        """Return holders, or the others, so that the first row that is read is none."""
+        return (holders ^ self._is_first(holders)) & self.is_read
+
+    def _is_first(self, holders: "Masks") -> bool:
+        return bool(holders[np.argmax(self.is_read)]) if len(holders) else False
+
+    def _owned(self, held: str, holders: "Masks", *, of_persons: bool) -> str:
+        """Return the measure that marks a figure of rows, or of persons, by that of holders."""
+        rows = rows_told_measure(held)
+        of_holders = not self._is_first(holders)
+        return persons_told_measure(rows, of_holders=of_holders) if of_persons else rows
 
 
 def _codes(column: "pa.ChunkedArray", labels: Sequence[Any]) -> "Counts":
@@ -205,6 +265,12 @@ def _codes(column: "pa.ChunkedArray", labels: Sequence[Any]) -> "Counts":
     own = [places.get(one_nan(value), -1) for value in coded.dictionary.to_pylist()]
     codes: Counts = np.array([*own, -1])[coded.indices.to_numpy(zero_copy_only=False)]
     return codes
+
+
+def counts_persons(gathered: GatheredAnswer, number: int) -> bool:
+    """Return whether an aggregate is a number of persons."""
+    unit, aggregate = gathered.queries.unit, gathered.queries.query.aggregates[number]
+    return aggregate.kind == "units" and unit is not None and is_unit(aggregate.arguments[0], unit)
 
 
 def looked_at(gathered: GatheredAnswer, number: int, unit: str, rows: UnfilteredRows) -> list[int]:

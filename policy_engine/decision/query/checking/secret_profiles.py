@@ -6,7 +6,7 @@ rows have one of the values that the profile asks for, whatever the words of the
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,6 +54,16 @@ class DecidedRows:
     members: "Masks"
     holders: "Masks"
     values: "Masks | None" = None
+
+
+@dataclass(frozen=True, eq=False)
+class DecidedOwners(DecidedRows):
+    """Rows by which a secret column decides whether their owners count, and the rows of those who
+    `counts` whatever it is: (rows,). It is told of the holders whether the owners have one or, if
+    not `of_holders`, of the others: holders are named so that the first row is none."""
+
+    counts: "Masks" = field(kw_only=True)
+    of_holders: bool = field(kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +132,17 @@ class SecretProfiles:
         for column in sorted(condition.columns):
             for pair in _Split(self, condition, column).persons(units, is_present):
                 yield DecidedRows(column, *pair)
+
+    def decided_owners(self, number: int) -> "Iterator[DecidedOwners]":
+        """Yield the rows by which each column decides whether their owners count. Raises the
+        same."""
+        condition, name = self.conditions[number], f"q{number}"
+        is_present = np.ones(self.rows.table.num_rows, np.bool_)
+        if name in self.rows.table.column_names:
+            is_present = _flags(self.rows.table[name])
+        for column in sorted(condition.columns):
+            for one in _Split(self, condition, column).owners():
+                yield replace(one, members=one.members & is_present, counts=one.counts & is_present)
 
     def decided_as(
         self, number: int, column: str, codes: "Codes", value: int
@@ -205,6 +226,35 @@ class _Split:
             members &= ~_any_of(units, is_always | ((kinds >= 0) & ~is_in), count)
             values, kinds_in = profile[secrets[0]], distinct_numbers(alike[is_in & members[units]])
             yield members, _any_of(units, values & np.isin(alike, kinds_in), count), values
+
+    def owners(self) -> "Iterator[DecidedOwners]":
+        """Yield rows with a profile, those whose secret is of it, or of none of it, as `decided`
+        has them, and the rows that count whatever the secret is."""
+        table = self.profiles.rows.table
+        if not table.num_rows:
+            return
+        known_rows, secrets = (
+            _coded([table[name] for name in self._names(secret=one)], table.num_rows)
+            for one in (False, True)
+        )
+        matrix = self._matrix(known_rows[1], secrets[1])
+        counts = np.asarray(matrix.all(axis=1), np.bool_)
+        varies = np.asarray(matrix.any(axis=1) & ~counts, np.bool_)
+        always, first = counts[known_rows[0]], secrets[0][self._first()]
+        varying = matrix ^ matrix[:, [first]]
+        if len(np.unique(varying[varies], axis=0)) > MOST_PROFILES:
+            members, holders = varies[known_rows[0]], matrix[known_rows[0], secrets[0]]
+            is_first = bool(holders[self._first()])
+            parts = self.column, members, holders ^ is_first
+            yield DecidedOwners(*parts, counts=always, of_holders=not is_first)
+            return
+        profiles, places = np.unique(matrix[varies], axis=0, return_inverse=True)
+        own = np.full(len(matrix), -1)
+        own[varies] = places.reshape(-1)
+        for place, profile in enumerate(profiles):
+            is_first, members = bool(profile[first]), (own == place)[known_rows[0]]
+            parts = self.column, members, (profile ^ is_first)[secrets[0]]
+            yield DecidedOwners(*parts, counts=always, of_holders=not is_first)
 
     def _alike_rows(self, units: "Codes") -> "Codes":
         """Return a code for rows that are known to be alike in what differs between the rows of

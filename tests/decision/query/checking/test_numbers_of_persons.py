@@ -2,6 +2,7 @@
 
 from itertools import count
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from output_checked import RESEARCHER, TABLE, policy_with
@@ -56,3 +57,92 @@ def test_totals_of_persons_tell_the_number_of_few(ask):
     # Of the south, another count is withheld that would tell the few by the number of all persons.
     assert ask(stays(3), PERSONS, sql)["n"] == [None, None]
     assert ask(stays(3), sql)["n"] == [45, 70]
+
+
+ILL = "WHERE ill"
+PERSONS_ILL = f"SELECT COUNT(DISTINCT id) AS x FROM T {ILL}"
+TOLD_ROWS = [
+    "SELECT AVG(CASE WHEN ill THEN 1 ELSE 0 END) AS x FROM T",
+    "SELECT COUNT(*) FILTER (WHERE ill) AS x FROM T",
+    "SELECT COUNT(*) AS x FROM T WHERE NOT ill",
+    "SELECT SUM(CASE WHEN ill THEN 1 ELSE 0 END) AS x FROM T",
+]
+FEW = ("pe:minUnits", "eq", 3)
+
+
+def visits(sizes, ill):
+    """Return the visits of persons, of each of whom so many are ill."""
+    rows = [
+        (number, visit, visit < some)
+        for number, (size, some) in enumerate(zip(sizes, ill, strict=True))
+        for visit in range(size)
+    ]
+    return pa.table(
+        dict(zip(("id", "visit", "ill"), map(list, zip(*rows, strict=True)), strict=True))
+    )
+
+
+@pytest.fixture
+def ask_ill(tmp_path):
+    policy = policy_with(("pe:outputCheck", "eq", "bundesbank"), CHECK[1], FEW)
+
+    def answers(table, *queries):
+        data, ledger = {TABLE: table}, tmp_path / "answers"
+        return [
+            query_data(sql, [policy], RESEARCHER, data, output_ledger=ledger).table.to_pydict()
+            for sql in queries
+        ]
+
+    return answers
+
+
+@pytest.mark.parametrize("rows", TOLD_ROWS)
+def test_eleven_persons_ill_in_27_rows_are_not_told_with_these(ask_ill, rows):
+    """Of 23 persons, four have five rows each. No eleven of them have more than 27 rows together:
+    all rows of the four would be known to be of the ill."""
+    table = visits([5] * 4 + [1] * 19, [5] * 4 + [1] * 7 + [0] * 12)
+    assert ask_ill(table, PERSONS_ILL, rows) == [{"x": [11]}, {"x": [None]}]
+
+
+def test_a_share_of_rows_is_not_followed_by_how_many_persons_they_are_of(ask_ill):
+    table = visits([5] * 4 + [1] * 19, [5] * 4 + [1] * 7 + [0] * 12)
+    share, persons = ask_ill(table, TOLD_ROWS[0], PERSONS_ILL)
+    assert (share["x"], persons["x"]) == ([pytest.approx(27 / 39)], [None])
+
+
+@pytest.mark.parametrize("rows", TOLD_ROWS)
+def test_eleven_persons_ill_in_15_rows_may_be_any(ask_ill, rows):
+    """If one of the four is not among them, eleven have 23 rows."""
+    table = visits([5] * 4 + [1] * 19, [2] * 4 + [1] * 7 + [0] * 12)
+    assert None not in [one["x"][0] for one in ask_ill(table, PERSONS_ILL, rows)]
+
+
+def test_persons_and_rows_of_whole_persons_do_not_tell_that_none_has_many(ask_ill):
+    """Whoever is ill is so in all rows: with five rows, eleven persons have 15 at least."""
+    alike = visits([1] * 12 + [5] * 4 + [1] * 19, [1] * 12 + [0] * 4 + [0] * 19)
+    rows = "SELECT COUNT(*) AS x FROM T WHERE ill"
+    assert ask_ill(alike, PERSONS_ILL, rows)[1] == {"x": [None]}
+
+
+def test_persons_with_the_key_and_their_rows_are_not_both_told(ask_ill):
+    table = visits([5] * 4 + [1] * 19, [5] * 4 + [1] * 7 + [0] * 12)
+    sql = "SELECT ill, COUNT(*) AS n, COUNT(DISTINCT id) AS x FROM T GROUP BY ill"
+    [shown] = ask_ill(table, sql)
+    assert not any(n and x for n, x in zip(shown["n"], shown["x"], strict=True))
+
+
+def test_persons_and_rows_of_parts_are_judged_by_what_they_differ_by(ask_ill):
+    """Ill are eleven of the first 19 persons, in 27 rows, and five of 11 others with one row."""
+    table = visits([5] * 4 + [1] * 26, [5] * 4 + [1] * 7 + [0] * 8 + [1] * 5 + [0] * 6)
+    last = "SELECT COUNT(DISTINCT id) AS x FROM T WHERE ill AND id >= 19"
+    first = "SELECT COUNT(*) FILTER (WHERE ill) AS x FROM T WHERE id < 19"
+    assert ask_ill(table, PERSONS_ILL, last, first) == [{"x": [16]}, {"x": [5]}, {"x": [None]}]
+
+
+def test_of_many_persons_with_few_rows_both_are_told(ask_ill):
+    draws = np.random.default_rng(1)
+    sizes = draws.integers(1, 6, 120)
+    table = visits(sizes, draws.binomial(sizes, 0.4))
+    sql = "SELECT ill, COUNT(*) AS n, COUNT(DISTINCT id) AS x FROM T GROUP BY ill"
+    [keyed, *others] = ask_ill(table, sql, PERSONS_ILL, *TOLD_ROWS)
+    assert None not in keyed["n"] + keyed["x"] + [one["x"][0] for one in others]

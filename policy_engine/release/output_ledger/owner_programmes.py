@@ -1,0 +1,292 @@
+"""What numbers of owners and of units that are some holders tell together, by linear programmes.
+
+Owners with as many units in each atom are alike to who asks. Of so many alike owners, some units in
+each atom are holders, and some owners count in a population: who has a unit there that is a holder,
+or that is none. So those units are no more than what the owners who count have, and no fewer than
+these. Where nobody has some units alone that are holders, owners have all theirs, or none.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from policy_engine.kernels.components import components
+from policy_engine.kernels.output_checks.released_bounds import KnownSums, fixed_ends
+from policy_engine.release.output_ledger.judging_time import TimeLimit
+
+MOST_ENTRIES = 5_000_000
+"""How many coefficients the equations of a programme may have."""
+SECONDS = 10.0
+
+_Counts = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+_Masks = NDArray[np.bool_]
+
+
+class ChosenOwners(NamedTuple):
+    """A population of which it is told how many owners have a unit that is a holder, or is none,
+    and its atoms."""
+
+    number: int
+    of_holders: bool
+    atoms: _Masks
+
+
+@dataclass(frozen=True, eq=False)
+class OwnerSums:
+    """Numbers of units and of owners that are told of some holders.
+
+    A pair is an owner and an atom, with the `sizes` and the `held` ones of the units there. It is
+    told how many units of populations are holders, `row_numbers`, with the atoms in `rows`,
+    (populations, atoms), and how many owners count in those of the `chosen`. Where it `is_whole`,
+    all units of an owner are holders, or none is.
+    """
+
+    owners: _Counts
+    atoms: _Counts
+    sizes: _Counts
+    held: _Counts
+    row_numbers: tuple[int, ...]
+    rows: _Masks
+    chosen: tuple[ChosenOwners, ...]
+    is_whole: bool
+
+    @property
+    def numbers(self) -> tuple[tuple[int, ...], tuple[tuple[int, bool], ...]]:
+        """The populations of units, and those of owners."""
+        return self.row_numbers, tuple((one.number, one.of_holders) for one in self.chosen)
+
+    @property
+    def owner_numbers(self) -> _Counts:
+        """The owners."""
+        return np.unique(self.owners)
+
+    def parts(self) -> Iterator["OwnerSums"]:
+        """Yield the parts that have no atom in common, of which more than units or one kind of
+        owners is told."""
+        whole = np.vstack([self.rows, *(one.atoms for one in self.chosen)])
+        places, atoms = np.nonzero(whole)
+        parts, count = components(places, atoms), len(self.row_numbers)
+        for part in range(int(parts.max(initial=-1)) + 1):
+            own = np.unique(places[parts == part])
+            kinds = {self.chosen[one - count].of_holders for one in own[own >= count].tolist()}
+            if len(kinds) + int(own[0] < count) <= 1:
+                continue
+            is_in = np.zeros(whole.shape[1], np.bool_)
+            is_in[atoms[parts == part]] = True
+            is_pair, rows = is_in[self.atoms], own[own < count]
+            yield replace(
+                self,
+                owners=self.owners[is_pair],
+                atoms=self.atoms[is_pair],
+                sizes=self.sizes[is_pair],
+                held=self.held[is_pair],
+                row_numbers=tuple(self.row_numbers[one] for one in rows.tolist()),
+                rows=self.rows[rows],
+                chosen=tuple(self.chosen[one - count] for one in own[own >= count].tolist()),
+            )
+
+
+class _Programme(NamedTuple):
+    """Equations over numbers of units and of owners, which are of populations, (equations,): of a
+    place among these, -1 for what holds by itself. `is_asked` are the numbers that must not be
+    known to be at an end."""
+
+    sums: KnownSums
+    solution: _Floats
+    of_rows: _Counts
+    of_chosen: _Counts
+    is_asked: _Masks
+
+    def fixed(
+        self, is_known: tuple[_Masks, _Masks], is_end: _Masks, limit: TimeLimit
+    ) -> _Masks | None:
+        """Return which of some numbers at an end stay there, by the equations of some populations
+        and all that hold by themselves; None where that is not found."""
+        if not is_end.any():
+            return is_end
+        of_rows, of_chosen = (np.append(one, np.True_) for one in is_known)
+        own = of_rows[self.of_rows] & of_chosen[self.of_chosen]
+        sums = self.sums._replace(rows=self.sums.rows[own], values=self.sums.values[own])
+        fixed = fixed_ends(sums, self.solution, is_end, min(SECONDS, limit.left))
+        limit.check_found(is_found=fixed is not None)
+        return None if fixed is None else fixed.atoms
+
+
+def told_together(sums: OwnerSums, is_old: tuple[_Masks, _Masks], limit: TimeLimit) -> bool:
+    """Return whether all numbers tell of some owners that they count, or do not, or of units that
+    all are holders, or none is; not where the old ones, of units and of owners, tell it already.
+
+    It counts as told where that is too large to find out. Raises OutOfTimeError where time ends.
+    """
+    programme = _Kinds.of(sums).programme()
+    if programme is None:
+        return True
+    every = np.ones_like(is_old[0]), np.ones_like(is_old[1])
+    ends = programme.fixed(every, programme.is_asked, limit)
+    if ends is None or not ends.any():
+        return ends is None
+    earlier = programme.fixed(is_old, ends, limit)
+    return earlier is None or bool((ends & ~earlier).any())
+
+
+@dataclass(frozen=True, eq=False)
+class _Kinds:
+    """Alike owners, kind by kind: which `kind` and `atom` each cell is of, (cells,), how many of
+    its units are `held`, of the `whole`, and how many owners each kind has: (kinds,)."""
+
+    sums: OwnerSums
+    owners: _Counts
+    kinds: _Counts
+    kind: _Counts
+    atom: _Counts
+    held: _Floats
+    whole: _Floats
+    alike: _Floats
+
+    @classmethod
+    def of(cls, sums: OwnerSums) -> "_Kinds":
+        """Return the kinds of owners: no two of a kind differ in an atom."""
+        _, owners = np.unique(sums.owners, return_inverse=True)
+        width = sums.rows.shape[1]
+        words = np.random.default_rng().integers(1, 2**63, width, np.uint64)
+        names = np.zeros(int(owners.max(initial=-1)) + 1, np.uint64)
+        np.add.at(names, owners, words[sums.atoms] * sums.sizes.astype(np.uint64))
+        _, places = np.unique(names, return_inverse=True)
+        kinds = places[owners]
+        alike = np.bincount(places).astype(np.float64)
+        cells, which = np.unique(kinds * width + sums.atoms, return_inverse=True)
+        held, whole = (
+            np.bincount(which, one.astype(np.float64), minlength=len(cells)).astype(np.float64)
+            for one in (sums.held, sums.sizes)
+        )
+        return cls(sums, owners, kinds, *np.divmod(cells, width), held, whole, alike)
+
+    def counting(self, one: ChosenOwners) -> _Floats:
+        """Return how many owners of each kind count in a population: (kinds,)."""
+        sums = self.sums
+        units = sums.held if one.of_holders else sums.sizes - sums.held
+        own = one.atoms[sums.atoms] & (units > 0)
+        _, first = np.unique(self.owners[own], return_index=True)
+        return np.bincount(self.kinds[own][first], minlength=len(self.alike)).astype(np.float64)
+
+    def programme(self) -> _Programme | None:
+        """Return the equations, None where there are too many."""
+        lines = _Equations(MOST_ENTRIES)
+        units = lines.numbers(self.held, self.whole)
+        for place, row in enumerate(self.sums.rows):
+            lines.add_told(units[row[self.atom]], of_rows=place)
+        for place, one in enumerate(self.sums.chosen):
+            self._add_owners(lines, place, one, units)
+            if lines.is_too_large:
+                return None
+        if self.sums.is_whole:
+            self._add_shares(lines, units)
+        return None if lines.is_too_large else lines.programme()
+
+    def _add_owners(
+        self, lines: "_Equations", place: int, one: ChosenOwners, units: _Counts
+    ) -> None:
+        """Add how many owners count in a population, and what that says of their units."""
+        is_in = one.atoms[self.atom]
+        meeting, which = np.unique(self.kind[is_in], return_inverse=True)
+        counts = lines.numbers(self.counting(one)[meeting], self.alike[meeting])
+        lines.add_told(counts, of_chosen=place)
+        if not self.counting(one).any():  # Then it is known of all units.
+            lines.leave(units[is_in])
+        sign = 1.0 if one.of_holders else -1.0
+        others = self.whole[is_in] * (not one.of_holders)
+        own, each = units[is_in], self.whole[is_in] / self.alike[self.kind[is_in]]
+        # Of an owner who counts, all units count at most, and one does at least.
+        for unit, owner, size, least in zip(own, counts[which], each, others, strict=True):
+            lines.add_at_least([(owner, size), (unit, -sign)], least, is_equal=self.sums.is_whole)
+        for number, owner in enumerate(counts):
+            some = which == number
+            terms = [(owner, -1.0), *((unit, sign) for unit in own[some])]
+            lines.add_at_least(terms, -float(others[some].sum()))
+
+    def _add_shares(self, lines: "_Equations", units: _Counts) -> None:
+        """Add that owners have all of their units in each atom, or none."""
+        each, order = self.whole / self.alike[self.kind], np.argsort(self.kind, kind="stable")
+        for one, other in pairwise(order.tolist()):
+            if self.kind[one] == self.kind[other]:
+                lines.add([(units[one], each[other]), (units[other], -each[one])])
+
+
+_Terms = Sequence[tuple[int, float]]
+
+
+class _Equations:
+    """Equations as they are added, of numbers that are added before."""
+
+    def __init__(self, most: int) -> None:
+        """Begin with none, of so many coefficients at most."""
+        self.most = most
+        self.solution: list[float] = []
+        self.largest: list[float] = []
+        self.asked: list[bool] = []
+        self.rows: list[_Terms] = []
+        self.of_rows: list[int] = []
+        self.of_chosen: list[int] = []
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether there are too many coefficients."""
+        return len(self.solution) * len(self.rows) > self.most
+
+    def numbers(self, values: _Floats, largest: _Floats, *, is_asked: bool = True) -> _Counts:
+        """Add numbers between nothing and the largest, and return their places."""
+        first = len(self.solution)
+        self.solution += values.tolist()
+        self.largest += largest.tolist()
+        self.asked += [is_asked] * len(values)
+        return np.arange(first, len(self.solution))
+
+    def add(self, terms: _Terms, *, of_rows: int = -1, of_chosen: int = -1) -> None:
+        """Add that the sum of some terms, numbers times factors, is what it is."""
+        self.rows.append([*terms])
+        self.of_rows.append(of_rows)
+        self.of_chosen.append(of_chosen)
+
+    def add_told(self, numbers: _Counts, *, of_rows: int = -1, of_chosen: int = -1) -> None:
+        """Add that the sum of some numbers is told. What it says by itself, that all of it is there
+        or nothing, is not asked about."""
+        own = numbers.tolist()
+        self.add([(one, 1.0) for one in own], of_rows=of_rows, of_chosen=of_chosen)
+        value, most = (sum(some[one] for one in own) for some in (self.solution, self.largest))
+        if value in (0.0, most):
+            self.leave(numbers)
+
+    def leave(self, numbers: _Counts) -> None:
+        """Ask no more about some numbers."""
+        for one in numbers.tolist():
+            self.asked[one] = False
+
+    def add_at_least(self, terms: _Terms, least: float, *, is_equal: bool = False) -> None:
+        """Add that some terms are at least so much, or just so much."""
+        if is_equal:
+            self.add(terms)
+            return
+        beyond = np.array([self._value(terms) - least])
+        [slack] = self.numbers(beyond, np.array([np.inf]), is_asked=False).tolist()
+        self.add([*terms, (slack, -1.0)])
+
+    def programme(self) -> _Programme:
+        """Return all equations."""
+        matrix = np.zeros((len(self.rows), len(self.solution)))
+        for place, terms in enumerate(self.rows):
+            numbers, factors = zip(*terms, strict=True)
+            np.add.at(matrix[place], np.array(numbers), np.array(factors))
+        solution, largest = np.array(self.solution), np.array(self.largest)
+        values = np.array([self._value(terms) for terms in self.rows])
+        is_end = (solution <= 0) | (solution >= largest)
+        sums = KnownSums(matrix, values, np.zeros(len(solution)), largest)
+        places = np.array(self.of_rows, np.int64), np.array(self.of_chosen, np.int64)
+        return _Programme(sums, solution, *places, np.array(self.asked, np.bool_) & is_end)
+
+    def _value(self, terms: _Terms) -> float:
+        return sum(factor * self.solution[one] for one, factor in terms)
