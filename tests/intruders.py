@@ -243,3 +243,30 @@ def _dense_rows(parts, width):
     for place, (terms, _) in enumerate(parts):
         matrix[place, [*terms]] = [*terms.values()]
     return matrix, values
+
+
+def nearly_known_by_others(populations, persons, values, share):
+    """Return the persons whose total is known within a share of it, above and below, by the totals
+    of values, not below 0, of some populations, (rows,) each, to another person, who knows what is
+    his own: whoever of the others has most in one of these."""
+    masks = np.unique(np.array(populations, float), axis=0)
+    totals, scale = masks @ values, max(values.sum(), 1)
+    found = []
+    for person in np.unique(persons[masks.any(axis=0) & (values > 0)]).tolist():
+        own = (persons == person) & masks.any(axis=0)
+        largest = set()
+        for mask in masks[masks[:, own].any(axis=1)]:
+            others = np.bincount(persons, values * mask)
+            others[person] = 0
+            largest.add(int(others.argmax()))
+        total = values[own].sum()
+        for other in largest:
+            least = np.where(persons == other, values, 0)
+            most = np.where(persons == other, values, np.inf)
+            limits = {"A_eq": masks / scale, "b_eq": totals / scale, "bounds": np.c_[least, most]}
+            ends = [linprog(sign * own, **limits) for sign in (1, -1)]
+            low, high = (one.fun if one.status == 0 else -np.inf for one in ends)
+            high = -high
+            if max(total - low, high - total) < share * total - 1e-6:
+                found.append((person, other, low, high))
+    return found
