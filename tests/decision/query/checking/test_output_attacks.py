@@ -14,7 +14,8 @@ import pytest
 from output_checked import RESEARCHER, TABLE, policy_with
 
 from policy_engine.api.deciding import query_data
-from policy_engine.errors import LedgerError
+from policy_engine.decision.query import running
+from policy_engine.errors import LedgerError, QueryError
 from policy_engine.policy import Hierarchy
 
 SACRO = ("pe:outputCheck", "eq", "sacro")
@@ -536,3 +537,85 @@ def test_spreads_of_two_answers_do_not_tell_what_all_between_them_have_closely(a
     others = ask(f"{sql} WHERE region = 'a'", table=alike())
     assert shown(others)[0][1] is None
     assert "K041" in codes_of(others)
+
+
+# -- how long an answer takes --------------------------------------------------------------------
+
+SLOW_IF_ILL = [
+    "REPEAT('x', 1000000000) = ''",
+    "RPAD(region, 1000000000, 'x') = ''",
+    "SHA256(LPAD(region, 1000000000, 'x')) = ''",
+    "LEN(RANGE(1000000000)) = 0",
+    "LIST_SUM(GENERATE_SERIES(1, 1000000000)) = 0",
+    "LEVENSHTEIN(REPEAT('x', 100000), REPEAT('y', 100000)) = 0",
+    "REGEXP_MATCHES(region, '((a{0,99}){0,99}){0,99}b')",
+    "FORMAT('{:1000000000}', region) = ''",
+    "PRINTF('%1000000000s', region) = ''",
+    "FACTORIAL(age + 100000) = 0",
+    "(SELECT COUNT(*) FROM T AS a, T AS b, T AS c, T AS d, T AS e) = 0",
+    "EXISTS (SELECT 1 FROM T AS a JOIN T AS b ON a.pay < b.pay)",
+]
+"""What takes long, and is computed only where a condition before it is true."""
+UNEQUAL_WORK = [
+    *(
+        f"SELECT COUNT(*) AS n FROM T WHERE NOT (person = 7 AND ill AND {one})"
+        for one in SLOW_IF_ILL
+    ),
+    (
+        "SELECT COUNT(*) AS n FROM T AS a JOIN T AS b "
+        "ON CASE WHEN a.person = 7 AND a.ill THEN 1 ELSE a.person END < b.person"
+    ),
+    (
+        "WITH RECURSIVE r AS (SELECT 1 AS i FROM T WHERE person = 7 AND ill "
+        "UNION ALL SELECT i + 1 FROM r WHERE i < 1000000000) SELECT COUNT(*) AS n FROM r"
+    ),
+]
+ANSWERED = [
+    "SELECT COUNT(*) AS n FROM T WHERE ill",
+    "SELECT AVG(CASE WHEN ill THEN 1 ELSE 0 END) AS rate, SUM(pay) AS pay FROM T",
+    "SELECT ill, AVG(pay) AS pay, STDDEV(pay) AS spread FROM T GROUP BY ill",
+]
+
+
+@pytest.fixture
+def statements(monkeypatch):
+    """What is computed of the data from now on, statement by statement."""
+    texts, run_one = [], running._run_one
+
+    def noted(text, connection, names):
+        texts.append(text)
+        return run_one(text, connection, names)
+
+    monkeypatch.setattr(running, "_run_one", noted)
+    return texts
+
+
+def with_ill(*, is_ill):
+    """Return the persons, of whom person 7 is ill or not."""
+    ill = [is_ill if n == 7 else n % 4 == 3 for n in range(60)]
+    table = persons()
+    return table.set_column(table.column_names.index("ill"), "ill", pa.array(ill))
+
+
+@pytest.mark.parametrize("sql", UNEQUAL_WORK)
+def test_work_that_takes_long_if_somebody_is_ill_is_refused_before_data_are_read(
+    ask, sql, statements
+):
+    try:
+        codes = codes_of(ask(sql, table=with_ill(is_ill=True)))
+    except QueryError as error:
+        codes = {error.code}
+    assert codes <= {"K017", "Q005"}
+    assert codes
+    assert statements == []
+
+
+@pytest.mark.parametrize("sql", ANSWERED)
+def test_what_is_computed_is_the_same_whether_somebody_is_ill(ask, sql, statements, tmp_path):
+    computed = []
+    for is_ill in (False, True):
+        assert ask(sql, table=with_ill(is_ill=is_ill), ledger=tmp_path / str(is_ill)).permitted
+        computed.append(tuple(statements))
+        statements.clear()
+    assert computed[0]
+    assert computed[0] == computed[1]
