@@ -108,6 +108,7 @@ def test_a_plan_is_made_with_data_and_without(people):
     assert bound.drop.unmentioned == ("phone",)
 
 
+@pytest.mark.nightly
 def test_a_release_says_what_was_suppressed(people):
     options = anonymize(algorithm="full-domain", maxSuppression=0.4)["refinement"]
     text = json.loads(people_policy())

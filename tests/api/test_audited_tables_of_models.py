@@ -34,7 +34,7 @@ def audited(model, **options):
     return audit_generative(MEMBERS, HOLDOUT, model=model, **asked)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "form",
     [

@@ -50,6 +50,7 @@ def shown(output):
     return {(key if isinstance(key, str) else key[-1]): one for key, one in figures.items()}
 
 
+@pytest.mark.one_in(3)
 def test_all_rows_of_one_region_are_shown_by_region_and_sector(session):
     by_both = session.groupby(["region", "sector"], data=of("south"))
     assert shown(by_both.size()) == {"mill": 40, "shop": 45}
@@ -64,6 +65,7 @@ def test_few_persons_and_nearly_all_of_a_line_are_withheld_as_ever(session):
     assert not shown(session.groupby(["region", "sector"], data=of("west")).size())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "chosen",
     [
@@ -93,6 +95,7 @@ def test_after_those_of_the_north_it_is_not_told_either(session):
     assert "farm" not in shown(session.groupby("sector").size())
 
 
+@pytest.mark.one_in(11)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("first", ["nothing", "sectors", "both", "means"])
 def test_figures_by_the_region_that_was_chosen_are_those_without_it(tmp_path, seed, first):

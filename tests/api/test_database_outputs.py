@@ -55,6 +55,7 @@ def codes(call):
     return [one.code for one in caught.value.problems]
 
 
+@pytest.mark.one_in(2)
 def test_a_release_is_in_the_database_beside_its_certificate(tmp_path, data, place):
     record = tmp_path / "record.json"
     release = apply_policy(POLICY, data, place, record=record)
@@ -71,6 +72,7 @@ def test_a_release_is_in_the_database_beside_its_certificate(tmp_path, data, pla
     assert not list(tmp_path.glob("*stage*"))
 
 
+@pytest.mark.one_in(2)
 def test_rows_that_were_changed_are_refused(data, place):
     apply_policy(POLICY, data, place)
     run(place, "UPDATE people SET ill = 'cold' WHERE ill = 'flu'")
@@ -78,6 +80,7 @@ def test_rows_that_were_changed_are_refused(data, place):
     assert codes(lambda: certify_output(place, POLICY)) == ["V004"]
 
 
+@pytest.mark.one_in(2)
 def test_only_a_release_is_replaced_and_others_stay(data, place):
     run(place, "CREATE TABLE people (x INTEGER)")
     run(place, "CREATE TABLE other AS SELECT 1 AS one")
@@ -158,6 +161,7 @@ def test_a_file_in_memory_is_a_file(tmp_path, monkeypatch, data, kind):
     assert (tmp_path / ":memory:").exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("data")
 def test_commands_take_places_of_databases(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

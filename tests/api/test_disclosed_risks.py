@@ -65,6 +65,7 @@ def test_classes_are_measured_where_no_row_can_be_matched(original):
     assert found["sample-uniques"].value == 0
 
 
+@pytest.mark.nightly
 def test_a_population_with_values_of_its_own_is_counted_in_generalised_cells(original, population):
     audit = audit_disclosure(original, released(original), population=population)
     found = figures(audit)

@@ -238,6 +238,7 @@ def test_what_is_wrong_with_a_second_release_names_its_file(original, tmp_path):
         audit_disclosure(original, original, match=["row"], also=[second])
 
 
+@pytest.mark.nightly
 def test_a_second_release_adds_to_the_first(original, tmp_path):
     policy = asking(method="k-anonymity", k=3, quasi=["age", "pay"], insensitive=["row"])
     first = apply_policy(policy, {DATASET: original}, tmp_path / "one" / "a.csv").path
@@ -256,6 +257,7 @@ def test_a_second_release_adds_to_the_first(original, tmp_path):
     assert "With two/a.csv, a choice at random" in page
 
 
+@pytest.mark.nightly
 def test_noise_that_is_drawn_for_a_second_release_is_averaged_out(original, tmp_path):
     paths = []
     masked = [column(one, masking="noise", sdShare=0.3) for one in ("age", "pay")]

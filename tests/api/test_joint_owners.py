@@ -303,6 +303,7 @@ LAW = f"{EX}Authority"
 REGULATED = {**OWNERS, CLAIMS: {"owner": INSURER, "regulators": [LAW]}}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("target", "is_read"),
     [

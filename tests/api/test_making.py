@@ -304,6 +304,7 @@ def test_to_certify_is_decided_alike_and_leaves_who_made_it(people, tmp_path):
     assert certify_output(tmp_path / "out" / "anonPeople.csv", source).made_by is None
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("command", ["membership", "tradeoff"])
 def test_an_audit_asks_to_train(people, tmp_path, command):
     (tmp_path / "p.jsonld").write_text(json.dumps(first(purpose=None)))

@@ -27,6 +27,7 @@ def made(tmp_path):
         yield session
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("margins", [False, True])
 @pytest.mark.parametrize("normalize", [0, 1, "index", "columns", "all", True, False])
 def test_shares_are_those_of_pandas_with_margins_too(made, normalize, margins):

@@ -246,6 +246,7 @@ def test_a_holdout_of_persons_who_are_there_is_refused(tmp_path, persons, audit)
         audit(noisy(persons, "pay"), **asked)
 
 
+@pytest.mark.nightly
 def test_persons_of_a_holdout_who_are_like_somebody_there_are_counted(tmp_path, persons, audit):
     others = persons.assign(row=persons.row + 500, city=persons.city.replace("Bern", "Lima"))
     others.to_csv(tmp_path / "h.csv", index=False)

@@ -47,6 +47,7 @@ def test_what_is_accepted_is_given_to_who_asked_and_is_in_the_ledger(folder, led
         give_answer(folder, "http://example.com/another")
 
 
+@pytest.mark.nightly
 def test_later_answers_are_judged_against_what_was_accepted(folder, ledger):
     alone = asked(ledger.with_name("other"), BY_SECTOR).checked.offered
     assert None not in alone.table["s"].to_pylist()
@@ -98,6 +99,7 @@ def test_what_leaves_nothing_to_a_person_is_not_submitted(folder, ledger):
     assert not folder.exists()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("by", ["rita", " rita "])
 def test_who_asked_does_not_decide(folder, ledger, by):
     submitted(folder, ledger)
@@ -225,6 +227,7 @@ def test_a_policy_that_no_longer_permits_it_lets_nothing_out(folder, ledger, mon
         accepted(folder, ledger)
 
 
+@pytest.mark.nightly
 def test_answers_are_in_the_queue_of_a_checker(folder, ledger):
     submitted(folder, ledger)
     assert [one.name for one in order_folder(folder).places] == ["answer"]

@@ -54,6 +54,7 @@ def asked(session, *steps):
     return [shown(session.groupby(key)[column].agg(how)) for key, column, how in steps]
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("profile", ["sacro", "dwb-2015"])
 @pytest.mark.parametrize("few", [1, 9])
 @pytest.mark.parametrize(
@@ -95,6 +96,7 @@ def test_missing_values_filled_with_nothing_hide_nobody(begin, columns, few):
     assert second == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("codes", [(0, 1), (1, 0), (2, 1)])
 @pytest.mark.parametrize("how", ["mean", "sum"])
 def test_whether_a_yes_or_no_is_told_depends_on_nobodys_own(begin, how, codes):
@@ -134,6 +136,7 @@ def test_rows_of_which_a_person_has_as_much_on_both_sides_hide_nobody(begin):
 KEYS = ("one", "two", "three")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("base", [0, 100])
 @pytest.mark.parametrize("how", ["sum", "mean"])
 @pytest.mark.parametrize(("few", "count"), [(1, 0), (9, 0), (10, 1)])
@@ -147,6 +150,7 @@ def test_three_figures_do_not_tell_of_few_beside_those_who_have_nothing(
     assert [len(one) for one in asked(begin(data), *steps)] == [1, 1, count]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("codes", [(0, 1), (1, 0), (2, 1)])
 def test_whether_three_figures_of_yes_or_no_are_told_depends_on_nobodys_own(begin, codes):
     steps = [(key, "ill", ["mean"]) for key in KEYS]

@@ -107,6 +107,7 @@ def test_masking_without_a_bound_is_attacked_and_none_is_marked(data):
     assert not run.is_cheapest
 
 
+@pytest.mark.nightly
 def test_classes_are_attacked_where_the_policy_bounds_attacks(data):
     parts = {"method": "k-anonymity", "k": 2, "quasi": ["pay", "age"], "masked": []}
     few, many = explore_policy(policy(0.2, **parts), data, {"k": (2, 20)})
@@ -145,6 +146,7 @@ def test_classes_alone_are_attacked_if_that_is_asked_for(data):
     assert linked(run) > 0.1
 
 
+@pytest.mark.nightly
 def test_different_parts_are_compared_by_counts_of_rows(data):
     both = {"method": ["masking", "k-anonymity"], "k": 2, "quasi": ["age"], "sampleShare": 0.5}
     asked = policy(masked=[column("zone", masking="pram", keep=0.8)], names=["age"], **both)
@@ -155,6 +157,7 @@ def test_different_parts_are_compared_by_counts_of_rows(data):
     assert rows[0] < rows[1]
 
 
+@pytest.mark.nightly
 def test_a_setting_that_cannot_be_released_says_why_beside_the_others(data):
     masked = [column("pay", masking="microaggregation", groupSize=3)]
     good, bad = explore_policy(

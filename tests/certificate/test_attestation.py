@@ -342,6 +342,7 @@ def test_attest_writes_what_decide_takes(totals, monkeypatch):
     assert "attested by http://example.com/Eve, and not certified" in permitted.stdout
 
 
+@pytest.mark.nightly
 def test_what_was_attested_is_read_by_nobody_without_its_policy_nor_what_was_made_of_it(totals):
     def issued(uid, **rule):
         policy = json.loads(text({**MADE, "uid": f"{uid}#1", **rule}))

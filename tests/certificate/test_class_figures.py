@@ -251,6 +251,7 @@ DIVERSE = {"method": "l-diversity", "l": 2, "sensitive": ["ill"]}
 SICK = {"age": [20, *[30] * 60, 40], "ill": [*"ab" * 31], "job": ["a"] * 62, "pay": range(62)}
 
 
+@pytest.mark.nightly
 def test_with_bounds_besides_k_the_key_forms_the_classes_again(tmp_path):
     parts = {**DIVERSE, "quasi": ["age"], "insensitive": ["pay"]}
     policy, made = certified(tmp_path, SICK, KEY, **parts)

@@ -52,6 +52,7 @@ def with_column(name, make):
     return lambda table: table.assign(**{name: make(table)})
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("asked", [SIZED, STRATIFIED, DRAWN])
 def test_a_sample_is_certified_with_the_data_and_without(sampled, asked):
     certify = sampled(asked)
@@ -132,6 +133,7 @@ def test_a_certificate_that_contradicts_itself_is_not_passed_over(sampled):
         certify()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("given", [["1", "1.0", "01", "1"], ["nan", "1e3", "1000", "-0"]])
 def test_a_sample_is_certified_however_its_values_are_written(tmp_path, ending, given):
@@ -163,6 +165,7 @@ STRATA = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", STRATA)
 @pytest.mark.parametrize("kinds", [("csv", "parquet"), ("parquet", "csv"), ("csv", "csv")])
 def test_strata_are_the_same_in_files_of_any_format(tmp_path, name, kinds):

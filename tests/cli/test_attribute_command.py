@@ -32,6 +32,7 @@ def run(*arguments):
     return CliRunner().invoke(make_app("audit"), ["audit", "attribute", *arguments])
 
 
+@pytest.mark.nightly
 def test_the_verdict_comes_first_and_the_folder_has_figures_and_a_page(arguments, tmp_path):
     out = tmp_path / "audit"
     told = run(*arguments, "--secret", "secret", "--attacks", "confidence", "--out", str(out))
@@ -43,6 +44,7 @@ def test_the_verdict_comes_first_and_the_folder_has_figures_and_a_page(arguments
     assert (out / "attribute.html").is_file()
 
 
+@pytest.mark.nightly
 def test_an_advantage_above_the_limit_exits_with_1(arguments):
     options = ("--secret", "secret", "--attacks", "confidence", "--format", "json")
     told = run(*arguments, *options)

@@ -95,6 +95,7 @@ def refused(*arguments):
     return str(error)
 
 
+@pytest.mark.nightly
 def test_the_verdict_comes_first_then_the_attacks_then_the_files(audited):
     answer, _ = audited
     assert answer.exit_code == 0, answer.exception
@@ -131,6 +132,7 @@ def test_the_rows_of_every_model_are_kept(audited):
         assert (splits["online_seeds"].shape, splits["shadow_seeds"].shape) == ((2,), (0,))
 
 
+@pytest.mark.nightly
 def test_the_same_audit_gives_the_same_figures_with_and_without_its_cache(files, audited):
     _, out = audited
     before = figures_of((out / "audit.json").read_bytes())
@@ -191,6 +193,7 @@ def test_what_is_found_says_who_made_it(files, tmp_path):
     assert found["made_by"] == by
 
 
+@pytest.mark.nightly
 def test_predictions_alone_are_audited(files, tmp_path):
     arguments = ["audit", "membership", "--predictions", str(files / "said.csv")]
     answer = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "new")])
@@ -200,6 +203,7 @@ def test_predictions_alone_are_audited(files, tmp_path):
     assert not (tmp_path / "new" / "splits.npz").exists()
 
 
+@pytest.mark.nightly
 def test_a_column_may_say_who_was_trained_on(tmp_path):
     found = auditing.audit_membership(
         people(),
@@ -253,6 +257,7 @@ def test_a_failed_audit_leaves_no_figures(files, tmp_path, monkeypatch):
     assert not (tmp_path / "audit.json").exists()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -93,6 +93,7 @@ def test_a_checker_decides_and_releases(check, tmp_path):
     ).replace("4\n", "4.0\n").replace("8\n", "8.0\n")
 
 
+@pytest.mark.nightly
 def test_each_step_prints_the_head_that_the_next_may_expect(check, tmp_path):
     check("one.csv", "--profile", "sacro", "--out", "folder")
     result = check("accept", "folder", "one", "--reason", "Published.", "--by", "carl")

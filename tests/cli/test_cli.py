@@ -403,6 +403,7 @@ def ended(people, monkeypatch, capsys):
     return call
 
 
+@pytest.mark.nightly
 def test_a_mistake_is_a_coded_line_and_never_a_traceback(people):
     result = command("apply", "none.jsonld", "--data", "a=b", "--output", "out", cwd=people)
     assert (result.returncode, result.stdout) == (2, "")
@@ -465,6 +466,7 @@ def test_our_own_bug_is_told_as_one(people):
     assert result.stderr.startswith("X001 This is a bug in the engine: ZeroDivisionError.")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -483,7 +485,7 @@ def test_an_answer_that_nobody_reads_is_not_a_denial(people, arguments):
     assert run.returncode == 141
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -507,6 +509,7 @@ def test_an_answer_that_cannot_be_written_is_told(people, arguments):
     assert (run.returncode, len(run.stderr.splitlines())) == (2, 1)
 
 
+@pytest.mark.nightly
 def test_a_closed_pipe_is_no_traceback(people):
     shell = f"{sys.executable} -m policy_engine sample customer --rows 50000 | head -1"
     result = subprocess.run(
@@ -522,6 +525,7 @@ def test_validation_loads_no_heavy_library(people):
     assert not loaded & (heavy | {"rich.console", "pyld"})
 
 
+@pytest.mark.nightly
 def test_a_decision_loads_nothing_that_is_compiled(people):
     loaded = modules_loaded_by(*DECIDE, "--target", OUTPUT, cwd=people)
     assert "policy_engine.decision" in loaded
@@ -550,6 +554,7 @@ def test_a_terminated_run_leaves_nothing(people):
     assert sorted(path.name for path in people.iterdir()) == ["people.csv", "policy.jsonld"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "command",
     [

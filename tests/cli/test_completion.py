@@ -8,6 +8,7 @@ from places import ROOT
 _MAIN = "import sys; sys.argv[0] = 'policy-engine'; from policy_engine.__main__ import main; main()"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("words", "completed"),
     [

@@ -24,6 +24,7 @@ def run(files, *arguments):
     return CliRunner().invoke(make_app("explore"), ["explore", *given, *arguments])
 
 
+@pytest.mark.nightly
 def test_the_cheapest_setting_is_told_below_the_table(files):
     told = run(files, "--vary", "pay:p=.02,.5", "--draws", "1")
     assert told.exit_code == 0, told.output
@@ -33,6 +34,7 @@ def test_the_cheapest_setting_is_told_below_the_table(files):
     assert "pay:p = 0.5 is the cheapest setting that keeps what the policy bounds" in words
 
 
+@pytest.mark.nightly
 def test_runs_are_printed_as_json(files):
     told = run(files, "--vary", "p=.02,.5", "--draws", "2", "--format", "json")
     near, far = json.loads(told.stdout)
@@ -43,6 +45,7 @@ def test_runs_are_printed_as_json(files):
     assert far["outcome"]["loss"]["measure"] == "il1s"
 
 
+@pytest.mark.nightly
 def test_the_map_is_drawn_as_a_page_and_a_picture(files):
     page, picture = files / "map.html", files / "map.svg"
     told = run(

@@ -28,6 +28,7 @@ def test_example_is_written_with_what_it_needs(example, tmp_path):
     assert bool(example.fetch) == (example.make is None)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("example", MADE, ids=lambda one: one.name)
 def test_commands_of_an_example_do_what_they_say(example, tmp_path, monkeypatch):
     write_example(example, tmp_path, 3_000)
@@ -49,6 +50,7 @@ def test_an_example_that_there_is_not_is_refused_with_the_nearest():
         example_named("custommer")
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("example", GALLERY, ids=lambda one: one.name)
 def test_commands_of_an_example_are_understood(example):
     for line in example.commands:

@@ -33,6 +33,7 @@ def run(*arguments):
     return CliRunner().invoke(make_app("audit"), ["audit", "generative", *arguments])
 
 
+@pytest.mark.nightly
 def test_the_verdict_comes_first_and_the_folder_has_figures_and_a_page(files, tmp_path):
     out, records = tmp_path / "audit", tmp_path / "own" / "scores.csv"
     records.parent.mkdir()
@@ -74,6 +75,7 @@ def test_mistakes_are_coded(files, arguments, code):
     assert code in str(told.exception)
 
 
+@pytest.mark.nightly
 def test_a_pipeline_fails_where_an_attack_is_too_strong_or_none_was_made(files):
     one = ["--attack", "exact-copies"]
     assert run(*files, *one, "--fail-above", "0.9").exit_code == 0
@@ -212,6 +214,7 @@ def test_another_model_begins_anew(images, tmp_path):
     assert [one["samples"] for one in audit["growth"]] == [1000, 3000]
 
 
+@pytest.mark.nightly
 def test_images_are_compared_in_the_space_that_is_named(images):
     options = ["--model", "some_sampler:Sampler", "--samples", "1000", "--format", "json"]
     attacks = ["--attack", "nearest-sample", "--attack", "epsilon-ball-10%"]
@@ -274,6 +277,7 @@ def test_persons_on_both_sides_are_refused(visits):
     assert "60 persons of those who are of the holdout are" in str(done.exception)
 
 
+@pytest.mark.nightly
 def test_halves_that_models_are_fitted_on_are_of_persons(visits):
     options = ["--generator", "sequential-trees", "--models", "2", "--attack", "exact-copies"]
     done = of_visits(visits, *options, "--format", "json")

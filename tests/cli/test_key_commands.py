@@ -95,6 +95,7 @@ def test_a_query_runs_on_what_is_covered(run, market):
     assert "Y009" in run(*parts, "--trust", "trust.json", status=1).output
 
 
+@pytest.mark.nightly
 def test_an_output_is_certified_and_compared_under_a_trust_file(run, market):
     certify = ("certify", "out", "--policy", "policy.jsonld", "--trust", "trust.json")
     compare = ("compare", "people.csv", "out", "--trust", "trust.json", "--no-classifier")
@@ -110,6 +111,7 @@ def test_an_output_is_certified_and_compared_under_a_trust_file(run, market):
             run(*command)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("market")
 def test_measures_say_in_their_first_line_that_nobody_looked_at_signatures(run):
     certify = ("certify", "out", "--policy", "policy.jsonld")

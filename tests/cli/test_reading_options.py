@@ -87,6 +87,7 @@ def released(tmp_path):
     return tmp_path
 
 
+@pytest.mark.nightly
 def test_a_limit_holds_in_every_command(released):
     path, few = str(released / "p.jsonld"), ["--limit", "bytes=10"]
     who = ["--assignee", ANALYST, "--policy", path]
@@ -159,6 +160,7 @@ def test_commands_know_the_prefixes_of_policies_and_their_only_dataset(loans):
     assert CliRunner().invoke(app, ["validate", policy, "--data", data]).exit_code == 0
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("command", "said"),
     [(["validate", "-"], "-: valid"), (["convert", "-", "--to", "turtle"], "odrl:permission")],

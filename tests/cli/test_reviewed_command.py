@@ -78,6 +78,7 @@ def test_an_answer_is_not_accepted_without_its_ledger(run):
     assert run("check", "release", "sent", "--to", "out").exception.code == "K028"
 
 
+@pytest.mark.nightly
 def test_an_answer_is_accepted_with_the_ledger_that_it_was_judged_against(run, tmp_path):
     # All of it is for a person, so that nothing was entered in the ledger yet.
     sent = ask(run, "--review", "sent", sql=TOTALS.replace("COUNT(*) AS n, ", ""))

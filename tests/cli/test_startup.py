@@ -68,6 +68,7 @@ NEEDLESS_TO_APPLY = {
 }
 
 
+@pytest.mark.nightly
 def test_applying_a_policy_that_forms_classes_loads_what_classes_take(tmp_path):
     data, output = tmp_path / "people.csv", tmp_path / "out" / "people.csv"
     names = "CustomerID,FirstName,LastName,ZIP,BirthDate,TransactionTime,Amount,StoreCategory"

@@ -45,6 +45,7 @@ def printed(folder, policy, rows, style):
     return re.sub(r"[0-9a-f]{64}|\d\d:\d\d:\d\d|" + re.escape(str(folder)), "-", whole)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("style", [(), ("--format", "json")])
 def test_neighbours_print_the_same(tmp_path, policy, style):
     first, *others = [

@@ -33,6 +33,7 @@ def call(tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.nightly
 def test_what_is_sent_is_what_was_certified(call, tmp_path):
     done = call("--certificate-to", "out.csv.certificate.jsonld", "--record", "r.json")
     assert done.returncode == 0, done.stderr

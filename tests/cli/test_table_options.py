@@ -134,6 +134,7 @@ def test_a_command_of_one_table_reads_that_of_a_database(tmp_path):
         run("show", f"sqlite:{tmp_path}/a.db#u")
 
 
+@pytest.mark.nightly
 def test_what_is_on_another_machine_is_fetched_and_gone_at_the_end(tmp_path, monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "SECRET")

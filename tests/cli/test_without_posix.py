@@ -20,6 +20,7 @@ def results_of(commands, folder):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.nightly
 def test_a_release_is_made_where_nothing_of_posix_is(people):
     release = ["apply", "policy.jsonld", *DATA, "--output", "out"]
     for status, output, error in results_of([["validate", "policy.jsonld"], release], people):
@@ -41,6 +42,7 @@ def test_commands_run_where_nothing_of_posix_is(people):
         assert (status, error) == (0, ""), output
 
 
+@pytest.mark.nightly
 def test_the_service_says_where_it_runs(people):
     [[_, _, error]] = results_of([["serve", "--folder", "service"]], people)
     assert "The service runs on Linux and macOS" in error

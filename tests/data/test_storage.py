@@ -172,6 +172,7 @@ def test_a_folder_of_tables_with_a_link_has_no_digest(tmp_path, target, place):
         storage.digest(root)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["x.jsonld", "registry.json"])
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
     pipe = tmp_path / "set" / name

@@ -91,7 +91,7 @@ def answers(rng):
         yield found.permitted, cedar_permits(made, request, known), (made, request, known)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(1, 200))]
 )

@@ -182,6 +182,7 @@ bare = policies().map(
 cases = bare, st.lists(requests, min_size=1, max_size=4), worlds, hierarchies
 
 
+@pytest.mark.nightly
 @settings(max_examples=examples(50), deadline=None)
 @given(*cases)
 def test_decisions_are_those_of_the_slow_way(made, asked, world, known):
@@ -195,6 +196,7 @@ def test_very_many_decisions_are_those_of_the_slow_way(made, asked, world, known
     agree(made, asked, world, known)
 
 
+@pytest.mark.nightly
 @settings(max_examples=examples(50), deadline=None)
 @given(*cases, hierarchies)
 def test_words_of_another_policy_never_permit_what_is_denied_without_them(

@@ -355,6 +355,7 @@ def test_outputs_made_of_one_another_come_to_an_end():
     assert not answer(texts, "http://x.org/d/a", who="http://x.org/nobody").permitted
 
 
+@pytest.mark.nightly
 def test_a_long_chain_of_outputs_is_decided_in_a_moment(certificates):
     policies, held = [], []
     for n in range(30):

@@ -418,7 +418,7 @@ POLICY = {
 }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", everyday(NAMES, "log.sqlite"))
 def test_eight_processes_cannot_spend_one_count_twice(tmp_path, name):
     text, log = tmp_path / "p.jsonld", tmp_path / name

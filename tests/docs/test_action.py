@@ -44,6 +44,7 @@ def run(tmp_path):
     return call
 
 
+@pytest.mark.nightly
 def test_valid_policies_pass_with_an_empty_report(run):
     status, report, _ = run(f"{POLICIES / 'customer.jsonld'} {POLICIES / 'adult.jsonld'}")
     assert (status, report["runs"][0]["results"]) == (0, [])

@@ -16,6 +16,7 @@ def test_the_page_is_the_one_that_the_gallery_gives():
     assert PAGE.read_text(encoding="utf-8") == gallery_page.page(), hint
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("example", GALLERY, ids=lambda one: one.name)
 def test_what_example_prints_to_do_next_is_on_the_page(example, tmp_path):
     line = f"policy-engine example {example.name} --output {example.name}"

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from consoles import blocks, run
 from places import ROOT
 
@@ -9,6 +10,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 BEFORE, AFTER = re.findall(r"^\| `(.*?)` \| `(.*?)` \|$", README, re.MULTILINE)[0]
 
 
+@pytest.mark.nightly
 def test_the_row_of_the_readme_becomes_what_it_says(tmp_path):
     [policy] = [one for one in blocks(README) if one.language == "yaml"]
     (tmp_path / "purchases.yaml").write_text(policy.text, "utf-8")

@@ -71,7 +71,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(("masked", "change"), CHANGES)
 def test_an_output_that_the_data_contradict_is_refused(masked, change, tmp_path):
     path, certify = released(tmp_path, masked)

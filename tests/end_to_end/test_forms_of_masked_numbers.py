@@ -126,7 +126,7 @@ KINDS = {
 FILES = [".csv .csv", ".csv .parquet", ".parquet .csv", ".parquet .parquet"]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("files", everyday(FILES, ".csv .parquet"))
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_masking_writes_is_never_too_fine(kind, files, tmp_path):

@@ -114,6 +114,7 @@ def releases(tmp_path_factory):
 CELLS = st.tuples(st.integers(0, 10), st.integers(0, 99), st.sampled_from(["zz", "1", "1e9"]))
 
 
+@pytest.mark.nightly
 @settings(
     max_examples=examples(30, times=67),
     suppress_health_check=[HealthCheck.function_scoped_fixture],

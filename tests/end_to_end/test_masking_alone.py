@@ -366,6 +366,7 @@ def test_types_are_kept(tmp_path):
 # What is written about it
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("shareable", [False, True])
 def test_a_comparison_says_that_there_are_no_classes(made, data, shareable):
     found = compare_release(data, made.path, shareable=shareable)

@@ -50,6 +50,7 @@ def place(tmp_path):
     return tmp_path / "people.csv"
 
 
+@pytest.mark.nightly
 def test_a_generator_is_released_once_attacks_on_it_are_bounded(place, tmp_path):
     release = apply_policy(POLICY, {DATASET: place}, tmp_path / "out", seed=1)
     folder = tmp_path / "out" / "generator"
@@ -175,6 +176,7 @@ def test_rows_of_a_generator_without_certificate_come_with_a_word(place, tmp_pat
     assert "no certificate is beside the generator" in told.stderr
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["rows.csv", "generator/rows.csv"])
 def test_rows_are_not_written_into_a_release(name, place, tmp_path):
     apply_policy(ALONE, {DATASET: place}, tmp_path / "out", seed=1)

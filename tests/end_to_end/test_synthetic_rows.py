@@ -185,6 +185,7 @@ GOOD = attacking(COLUMNS, rows=200, leaf=40, **BOUNDS)
 LEAKING = attacking(COLUMNS, rows=2_000, leaf=1, **BOUNDS)
 
 
+@pytest.mark.nightly
 def test_rows_are_released_that_attacks_do_not_tell_from_others(place, tmp_path):
     release = apply_policy(GOOD, {DATASET: place}, tmp_path / "out.csv", seed=1)
     certificate = read_certificate((tmp_path / "certificate.jsonld").read_text())

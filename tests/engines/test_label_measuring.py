@@ -59,11 +59,13 @@ def measure(request, tmp_path):
     return measured
 
 
+@pytest.mark.nightly_on_spark
 def test_rows_are_counted_class_by_class(measure):
     # Of age and city: three rows of b, two of a and b, three of which two have no label.
     assert measure(CLASSES) == LabelDisclosure(mostly_one=3, all_one=3, by_class=6, overall=4)
 
 
+@pytest.mark.nightly_on_spark
 def test_a_label_of_numbers_is_measured_by_its_value_and_its_variance(measure):
     # 1.0 and 1 are one label; 1, 1 | 3, 5 has the mean 2.5, and 4 of 11 squares within.
     table = {"age": [30, 30, 50, 50], "city": ["Rome"] * 4, "label": ["1.0", "1", "3", "5"]}

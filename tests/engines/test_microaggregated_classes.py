@@ -123,6 +123,7 @@ def merging_alone():
 EIGHT = {"age": [1, 2, 3, 4, 101, 102, 103, 104], "ill": list("aabbaabb")}
 
 
+@pytest.mark.nightly
 def test_t_close_classes_have_a_row_of_each_stratum():
     made = close_classes(EIGHT, 0.2, k=2)
     # 1 with 3 and 2 with 4: each class has one of each disease, as half of the table has.

@@ -135,6 +135,7 @@ SHORT = pa.table(
 )
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("is_dictionary", [True, False])

@@ -94,6 +94,7 @@ def test_as_categories_a_class_is_filled_with_a_row_of_a_larger_one():
     assert made.record.suppressed_cells == {"sex": 0, "job": 2}
 
 
+@pytest.mark.nightly
 def test_as_wildcards_one_cell_is_enough():
     made = applied(PEOPLE, missing="wildcard", **QUASI, **ASKED)
     assert cells_of(made, ["sex", "job"])[4] == ("f", None)

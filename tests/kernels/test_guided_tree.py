@@ -145,6 +145,7 @@ def guided(draw, most_targets=3, **options):
     return table, np.array(drawn, dtype=np.int64)[:, :targets]
 
 
+@pytest.mark.nightly
 @settings(deadline=None, max_examples=examples(150))
 @given(guided())
 def test_guided_classes_hold_every_row_once_and_every_bound(drawn):
@@ -173,6 +174,7 @@ def test_guided_classes_are_the_same_cut_in_parts_by_several_threads(drawn, thre
         assert parts(*drawn) == whole
 
 
+@pytest.mark.nightly
 @settings(deadline=None, max_examples=examples(200))
 @given(guided())
 def test_the_first_cut_is_the_valid_one_that_gains_most(drawn):

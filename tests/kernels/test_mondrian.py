@@ -190,6 +190,7 @@ def test_partition_tells_how_many_rows_are_settled():
     assert told[-1] == 4
 
 
+@pytest.mark.nightly
 @settings(deadline=None, max_examples=examples(80))
 @given(tables())
 def test_partition_gives_what_its_rules_say(table):

@@ -28,7 +28,7 @@ def drawn(random, law, rows):
     return random.laplace(scale=math.sqrt(0.5), size=rows)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("law", ["normal", "laplace"])
 def test_drawn_noise_is_believed_however_it_is_rounded(law, monkeypatch):
     # Such noise would be found false a hundred times in 1e5 tables, were the bounds not bounds.

@@ -40,6 +40,7 @@ def test_a_policy_that_has_nothing_made_is_fine_whatever_it_has_audited():
     check_plannable(read_policy(policy([permission(action="read"), AUDITED])))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("name", "trains"), [("customer", False), ("model-release", True)])
 def test_how_models_are_trained_is_loaded_for_policies_that_have_them_trained(name, trains):
     file = POLICIES / f"{name}.jsonld"

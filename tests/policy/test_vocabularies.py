@@ -124,6 +124,7 @@ def test_a_limit_holds_for_a_vocabulary(folder):
     assert "too large" in str(found.exception)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("folder")
 def test_every_command_that_reads_a_policy_reads_a_vocabulary_as_well():
     more = ["--vocabulary", "missing.ttl"]

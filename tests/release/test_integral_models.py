@@ -139,6 +139,7 @@ def test_other_data_and_forgotten_seeds_certify_no_tree(released, table, tmp_pat
         certify_output(tmp_path / "out", of_generators(), {DATASET: table}, record=forgotten)
 
 
+@pytest.mark.nightly
 def test_a_changed_tree_is_not_certified(released, table, tmp_path):
     folder = shutil.copytree(released[1], tmp_path / "out")
     (folder / "model" / "encoding.json").write_text("{}")

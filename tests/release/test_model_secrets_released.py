@@ -43,6 +43,7 @@ def released(people, tmp_path_factory):
     return release, folder / "out"
 
 
+@pytest.mark.nightly
 def test_what_attacks_reach_is_certified_and_allows_reading(released):
     certificate = released[0].certificate
     assert len(certificate.secret_attacks) == 12

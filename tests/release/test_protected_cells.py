@@ -102,6 +102,7 @@ def jobs():
     return frame.assign(person=range(len(frame)), sex=np.arange(len(frame)) % 2)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("profile", ["bundesbank", "fsrdc", "dwb-2015", "abs"])
 def test_zeros_beside_a_cell_do_not_tell_that_all_of_a_known_total_are_in_it(session, profile):
     made = session(jobs(), profile)
@@ -147,6 +148,7 @@ def test_a_total_of_nobody_is_a_zero_like_others(session):
     assert sums.loc["unpaid", "low"] > 4000
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("profile", ["bundesbank", "dwb-2015"])
 def test_totals_of_nobody_do_not_tell_that_all_of_a_line_are_in_a_cell(session, profile):
     made = session(jobs().assign(pay=100.0 + np.arange(185) % 7), profile)
@@ -259,7 +261,7 @@ TELLING = [("sacro", one) for one in TOTALS + SPREADS] + [
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize(("profile", "aggregates"), TELLING)
 @pytest.mark.parametrize("is_first", [True, False])
 def test_figures_do_not_tell_the_count_that_is_withheld(session, profile, aggregates, is_first):
@@ -272,6 +274,7 @@ def test_figures_do_not_tell_the_count_that_is_withheld(session, profile, aggreg
     assert 2 <= len({*SECTORS} - told) < len(SECTORS)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("shares", [[0.4137, 0.5713], [0.5], [0.25, 0.5, 0.75]])
 def test_quantiles_do_not_tell_it_either(session, shares):
     made = session(sectors())

@@ -53,6 +53,7 @@ def test_without_data_the_plan_has_no_estimate(folder):
     assert "estimate" not in json.loads(result.output)
 
 
+@pytest.mark.nightly
 def test_a_model_is_applied_reported_and_decided_on(folder):
     out, report = folder / "out", folder / "report"
     options = ("--output", out, "--report", report, "--seed", 1)

@@ -34,6 +34,7 @@ def earners():
     return pa.table({"person": list(range(1, 101)), "pay": pay})
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("figures", ["SUM(pay) AS s", "AVG(pay) AS s, COUNT(*) AS n"])
 @pytest.mark.parametrize("first", ["", " WHERE person > 10"])
 def test_difference_of_which_one_person_has_nearly_all_is_not_told(ask, figures, first):
@@ -100,7 +101,7 @@ PARTS = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize("column", ["gain", "rating"])
 @pytest.mark.parametrize("function", ["SUM", "AVG"])
@@ -154,6 +155,7 @@ def idlers(few):
     return pa.table({"person": range(len(pay)), "one": [*one], "two": [*two], "pay": pay})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("few", [1, 9])
 @pytest.mark.parametrize(
     ("first", "second"),
@@ -291,6 +293,7 @@ def test_of_yes_and_no_those_with_each_add_something():
     assert masks == [[True] * 3, [False, True, True], [True, False, False]]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("function", ["SUM", "AVG"])
 @pytest.mark.parametrize(("few", "count"), [(1, 0), (9, 0), (10, 1)])
 def test_three_figures_do_not_tell_of_few_beside_those_who_have_nothing(ask, function, few, count):

@@ -75,7 +75,7 @@ def test_without_pyspark_a_service_with_spark_does_not_start(tmp_path, monkeypat
     assert not (tmp_path / "kept").exists()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "options", [["--master", "local[2]"], ["--engine", "spark", "--master", "mesos://a:1"]]
 )
@@ -101,6 +101,7 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path):
         prepare_folder(tmp_path / "file")
 
 
+@pytest.mark.nightly
 def test_the_service_starts_without_what_only_some_calls_need():
     """The first page waits for all that is imported with the routes."""
     words = "import sys, policy_engine.service.workers.answering; print(*sys.modules)"

@@ -44,6 +44,7 @@ def memory_of(people):
     return FittedModel(shares, classes=("0", "1"))
 
 
+@pytest.mark.nightly
 def test_a_model_that_memorises_gives_away_its_members_and_nobody_else(people):
     found = audit_attribute(
         people, "label", "secret", fitted=memory_of(people), members="member", attacks=CHEAP
@@ -96,6 +97,7 @@ def rules(records=1200, seed=1):
 TREE = Estimator(name="DecisionTreeClassifier", parameters={"max_depth": 4})
 
 
+@pytest.mark.nightly
 def test_what_the_label_tells_is_imputed_without_the_model():
     found = audit_attribute(rules(), "label", "secret", TREE, attacks=("fredrikson",))
     one = found.attack("fredrikson")

@@ -114,6 +114,7 @@ def test_without_classes_no_attack_looks_across_them(name):
     assert (missing.attack, missing.reason) == (name, "the records are not of several classes")
 
 
+@pytest.mark.nightly
 def test_synthetic_records_of_others_disclose_nobody():
     audit, _ = audited(OTHERS)
     assert not audit.discloses
@@ -299,6 +300,7 @@ def by_persons(synthetic, holdout=None):
     return audit_generator(ReadMaterial(material, {}, ()), SETTINGS)
 
 
+@pytest.mark.nightly
 def test_a_person_is_found_by_any_record():
     audit, evidence = by_persons(MEMBERS[::3])
     assert audit.copies.members.value == 1

@@ -45,6 +45,7 @@ def audited(*runs):
     return audit_runs(runs, len(runs))[0]
 
 
+@pytest.mark.nightly
 def test_the_headline_is_the_mean_with_students_interval_over_models():
     audit = audited(run(1, 100), run(2, 120), run(3, 160))
     attack = audit.attack("exact-copies")
@@ -69,6 +70,7 @@ def test_one_model_has_no_figures_over_models():
     assert "over" not in set_words(audit.attack("exact-copies"))
 
 
+@pytest.mark.nightly
 def test_two_models_that_are_alike_by_chance_have_the_interval_of_their_records():
     """Both copy half, so the areas are equal, and Student's interval has no width."""
     audit = audited(run(1, 100), run(2, 100))

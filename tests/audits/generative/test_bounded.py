@@ -84,6 +84,7 @@ def test_what_is_measured_is_what_the_plan_asks_for():
     assert {*found} == {*step.method.keys}
 
 
+@pytest.mark.nightly
 def test_half_of_the_rows_held_out_are_references_where_an_attack_needs_some():
     with_ratio, _ = measured(copies, auc=0.75)
     assert {key.attack for key in with_ratio} == {"nearest-sample", "density-ratio"}
@@ -152,6 +153,7 @@ def test_copies_of_persons_with_several_equal_rows_are_found():
     assert not any(one.holds for one in found.values())
 
 
+@pytest.mark.nightly
 def test_values_that_are_those_of_one_row_are_found_where_nothing_goes_together():
     generator = np.random.default_rng(1)
     table = residents(1000).set_column(2, "wage", [generator.permutation(10**6)[:1000]])
@@ -188,6 +190,7 @@ def bounded_copies(**columns):
     return measured(copies, table=table, attack=DEFAULT_ATTACKS, auc=0.6, excessCopies=0.2)[0]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "wage",
     [
@@ -218,6 +221,7 @@ def test_spellings_that_only_made_up_rows_have_among_those_attacked_are_no_other
     assert found
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", [pa.timestamp("s"), pa.time32("s"), pa.float16()])
 def test_files_that_have_no_such_type_are_attacked(tmp_path, kind):
     values = pa.array(np.arange(400, dtype="f2") if kind == pa.float16() else range(400), kind)

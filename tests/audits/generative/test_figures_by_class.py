@@ -104,6 +104,7 @@ def test_a_class_that_is_told_discloses_where_all_together_do_not():
     assert "Members are not told from others by the attack that was made" in told
 
 
+@pytest.mark.nightly
 def test_the_worst_class_of_several_models_has_its_interval_over_them():
     runs = [GeneratorRun(read(seed, (0, 5, 40 + seed)), SETTINGS, str(seed)) for seed in range(4)]
     audit = audit_runs(runs, 4)[0]

@@ -102,7 +102,7 @@ def test_what_is_damaged_is_compared_anew(compare, tmp_path, lack):
     assert compare(1_000)[1] == 2_000
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("name", [*KEPT, "reference_squares", "growth_samples"])
 @pytest.mark.parametrize(
     "damage",

@@ -26,6 +26,7 @@ def records(seed, shift=0.0, rows=600):
     return np.random.default_rng(seed).normal(shift, 1, (rows, 2))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_one_distribution_is_not_told_apart(seed):
     assert measured_shift(material(records(seed), records(seed + 100))).low < MOST_SHIFT
@@ -139,6 +140,7 @@ def labelled(shares, rows=400):
     return Material(*sides, columns=columns, classes=("a", "b"))
 
 
+@pytest.mark.nightly
 def test_classes_are_told_apart():
     other = labelled([0.95, 0.05])
     assert measured_shift(other).low > MOST_SHIFT
@@ -161,6 +163,7 @@ def test_large_images_are_compared_by_few_components():
     assert measured_shift(Material(*sides, shape=(64, 64, 3))).low > MOST_SHIFT
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("factor", "offset"), [(1e200, 0), (1e-200, 0), (1e-6, 1.7e9)])
 def test_two_distributions_are_told_apart_on_any_scale(factor, offset):
     sides = (records(seed, shift) * factor + offset for seed, shift in ((1, 0.0), (2, 0.5)))

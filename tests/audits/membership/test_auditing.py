@@ -145,6 +145,7 @@ def test_online_shadows_come_in_pairs():
     assert any("4 were trained instead of 3" in said for said in found.warnings)
 
 
+@pytest.mark.nightly
 def test_members_may_be_given():
     members = np.arange(60)
     found = run(attacks=("loss", "rmia"), members=members)
@@ -277,6 +278,7 @@ def test_epsilon_is_of_the_training_and_not_of_the_encoding():
     assert len(list(epsilon_caveats(records, is_secret=False))) == 1
 
 
+@pytest.mark.nightly
 def test_attacks_that_ask_models_more_are_run_where_they_are_named(tmp_path):
     named = ("label-only-boundary", "qmia", "lira-views")
     how = {"architecture": TREE, "shadows": 2, "cache": tmp_path}

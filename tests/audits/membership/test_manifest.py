@@ -109,6 +109,7 @@ def test_a_failure_is_told_with_its_code(tmp_path):
     assert manifest(tmp_path).data is None
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("change", ["seed", "data", "model"])
 def test_an_audit_of_something_else_starts_afresh(tmp_path, change):
     progress, cancel = once(0.01)

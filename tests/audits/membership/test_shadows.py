@@ -125,7 +125,7 @@ def test_a_chunk_takes_about_twenty_seconds_and_the_first_is_one_model(seconds, 
     assert (kept[-1].done, kept[-1].total) == (11, 11)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "model",
     [

@@ -221,6 +221,7 @@ def test_texts_of_many_values_are_compared_by_their_order():
     assert "differently in 'day'" in warning
 
 
+@pytest.mark.nightly
 def test_labels_that_differ_between_the_sides_are_told():
     is_member = np.arange(200) < 100
     labels = np.where(np.arange(200) % 10 == 0, is_member, ~is_member).astype(int)

@@ -35,6 +35,7 @@ def test_the_original_comes_first_and_is_not_private(found):
     assert isinstance(found.original.phi_precision, NotApplicable)
 
 
+@pytest.mark.nightly
 def test_a_central_point_has_the_epsilon_of_its_training(found):
     (point,) = found.of("central")
     spent = epsilon_of(8.0, 25 / 100, 20 * 4, 1 / 100)

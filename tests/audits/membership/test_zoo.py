@@ -86,6 +86,7 @@ def test_a_tree_that_learns_by_heart_is_found_though_its_scores_are_two():
     assert found.attack(found.strongest).figures.accuracy.low > 0.6
 
 
+@pytest.mark.nightly
 def test_of_a_constant_every_ranking_is_degenerate():
     found = audited(DummyClassifier(), attacks=(*ATTACKS, "shokri"))
     assert all(one.degenerate for one in found.attacks if one.ranks)

@@ -98,6 +98,7 @@ def test_a_look_is_worth_the_cheaper_of_two_decisions(weight):
         assert place.doubt == pytest.approx(min(weight * share, 1 - share))
 
 
+@pytest.mark.nightly
 def test_an_order_has_no_verdict_and_leaves_records_as_they_are(by_rules):
     assert {one.name for one in fields(QueuePlace)} == {
         *("index", "doubt", "rejected_share", "familiar_share", "is_novel", "reasons")

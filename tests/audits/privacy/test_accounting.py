@@ -37,6 +37,7 @@ def test_epsilon_as_published_with_the_conversion_of_2019(records, published):
         assert _spent(records, noise).classic == pytest.approx(epsilon, abs=0.006)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("noise", "rdp", "pld"),
     [(2, 3.03, 2.74), (4, 1.30, None), (6, 0.82, None), (8, 0.59, 0.527), (16, 0.27, 0.241)],
@@ -78,6 +79,7 @@ def test_epsilon_falls_with_noise_and_rises_with_steps_and_rate(noise, rate, ste
     assert epsilon_of(noise, rate * 2, steps, 1e-5).value > spent
 
 
+@pytest.mark.nightly
 def test_noise_spends_what_is_allowed_and_hardly_less():
     epsilon = 0.38
     noise = noise_for(epsilon, 0.01, 20_000, 1e-4)
@@ -132,7 +134,7 @@ def test_budget_that_never_ends():
     assert TrainingBudget(2.0, 1e-9, 1e-4).most_steps(1e6) >= 10**12
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("noise", everyday((1.0, 4.0), 4.0))
 def test_an_exchange_costs_what_two_steps_of_one_record_do_and_no_more(noise):
     """Of the Gaussian mechanism, whose exchange has twice the sensitivity, it is known exactly."""

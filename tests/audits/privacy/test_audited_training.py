@@ -42,7 +42,7 @@ def _audited(noise, guesses, seed=0):
     )
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("noise", [1.0, 2.0])
 def test_a_private_training_shows_less_than_it_spends(noise):
     allowed = epsilon_of(noise, 1.0, 1, DELTA).value

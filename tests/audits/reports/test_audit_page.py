@@ -105,6 +105,7 @@ def test_the_same_audit_makes_the_same_page(page):
     assert audit_page(audit()) == page
 
 
+@pytest.mark.nightly
 def test_a_page_is_written_where_it_is_asked_for(tmp_path, page):
     write_audit_report(audit(), tmp_path / "audit.html")
     assert (tmp_path / "audit.html").read_text(encoding="utf-8") == page

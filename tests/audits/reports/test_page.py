@@ -167,20 +167,24 @@ def test_what_was_learnt_stands_beside_the_majority():
     assert all(figure in page for figure in ("50.0%", "87.5%", "75.0%", "disease"))
 
 
+@pytest.mark.nightly
 def test_another_input_than_the_certified_one_is_warned_of():
     assert "another input" in report_page(comparison(is_certified_input=False))
     assert "another input" not in report_page(comparison(is_certified_input=None))
 
 
+@pytest.mark.nightly
 def test_the_same_comparison_makes_the_same_page():
     assert report_page(comparison()) == usual_page()
 
 
+@pytest.mark.nightly
 def test_a_report_is_written_where_it_is_asked_for(tmp_path):
     write_report(comparison(), tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
+@pytest.mark.nightly
 def test_a_report_that_cannot_be_written_is_an_error(tmp_path):
     with pytest.raises(OutputError, match="O002"):
         write_report(comparison(), tmp_path / "nowhere" / "report.html")

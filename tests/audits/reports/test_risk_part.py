@@ -1,5 +1,6 @@
 import re
 
+import pytest
 from test_page import EVIL, SHARED, column, comparison
 
 from policy_engine.audits.disclosure.risks.result import FileRisks, NoRisk, Risk, RiskDistribution
@@ -45,6 +46,7 @@ def test_a_gauge_shows_its_figure_and_whether_it_is_above_the_mark():
     assert "var(--good)" in marketer.drawing
 
 
+@pytest.mark.nightly
 def test_what_has_no_figure_says_why():
     found = FileRisks(
         risks=risks().risks[:3],
@@ -56,6 +58,7 @@ def test_what_has_no_figure_says_why():
     assert page.count("no figure") == 4
 
 
+@pytest.mark.nightly
 def test_the_page_has_no_references_and_its_ids_are_unique():
     page = report_page(comparison(risks=risks(), row_pairs=rows(), pairs=correlations()))
     assert "://" not in page
@@ -77,6 +80,7 @@ def correlations(text="age"):
     )
 
 
+@pytest.mark.nightly
 def test_values_in_every_part_are_escaped():
     page = report_page(
         comparison(
@@ -90,6 +94,7 @@ def test_values_in_every_part_are_escaped():
     assert page.count("&lt;script&gt;") > 5
 
 
+@pytest.mark.nightly
 def test_rows_side_by_side_are_marked_as_those_of_the_original():
     page = report_page(comparison(row_pairs=rows()))
     assert "These are rows of the original as they are" in page
@@ -114,6 +119,7 @@ def test_a_column_says_what_its_bars_are():
     assert "hold about as many rows of the original each" in page
 
 
+@pytest.mark.nightly
 def test_suppression_is_drawn_by_column_where_there_is_any():
     page = report_page(comparison(columns=(column(suppressed=0.5), column("b", suppressed=0.0))))
     drawing = re.search(r"<h3>Suppressed by column</h3>\s*(<svg.*?</svg>)", page, re.DOTALL)[1]

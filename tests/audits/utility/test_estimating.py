@@ -65,6 +65,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
     assert np.mean(covered) > 0.9
 
 
+@pytest.mark.nightly
 def test_intervals_cover_the_share_among_persons_whatever_record_is_drawn():
     """200 persons, of whom the half have F and M, and the others F alone, many times: .75 of F. At
     an epsilon of 9 hardly anything but the draw of records varies."""

@@ -110,6 +110,7 @@ def places(tmp_path_factory):
     return folder / "people.csv", folder / "out.csv"
 
 
+@pytest.mark.nightly
 def test_a_release_is_compared_with_its_original(places):
     comparison = compare_release(*places, target="town")
     assert [one.columns for one in comparison.columns] == [("age",), ("town",), ("wage",)]

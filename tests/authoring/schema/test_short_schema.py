@@ -26,6 +26,7 @@ def messages(validator, text):
     return [error.message for error in validator.iter_errors(value)]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("path", POLICIES, ids=lambda path: path.stem)
 def test_schema_takes_the_policies_of_the_project(path, validator):
     text = convert_policy(path.read_text(), "json-ld", "yaml", str(path), Reading())

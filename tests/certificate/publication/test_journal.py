@@ -201,6 +201,7 @@ def test_a_publication_that_is_broken_off_is_found_as_it_was_begun(ready, monkey
     assert find_journal(f"file:{folder}", f"file:{folder}") == published
 
 
+@pytest.mark.one_in(4)
 @EARLIER
 def test_a_publication_that_is_killed_at_any_step_is_whole_once_the_next_run_begins(
     ready, monkeypatch, replaces
@@ -255,7 +256,7 @@ def test_a_publication_that_fails_at_any_step_is_undone_at_once_or_was_over(
     assert ends[-4] == before  # only the last two steps come after the journal has gone
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @EARLIER
 @pytest.mark.parametrize("pause", [1, 2, 5])
 def test_a_publication_that_cannot_be_undone_either_is_whole_once_the_next_run_begins(

@@ -401,7 +401,7 @@ def test_a_release_is_replaced_with_all_its_files(out, publish):
     assert storage.data_files(storage.join(out, "a.csv")) == ("part-0.csv", "part-1.csv")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("failing", [1, 2, 3, 4, 5, 6])
 def test_a_release_stays_where_replacing_it_fails(out, publish, monkeypatch, failing):
     step = "move" if storage.can_rename(out) else "copy"

@@ -31,6 +31,7 @@ def place(server, table, user="postgres"):
     return f"{server.url('postgres').replace('postgres@', f'{user}:secret@')}#{table}"
 
 
+@pytest.mark.nightly
 def test_a_table_is_read_with_its_types_in_the_order_of_its_values(server, run):
     run(
         "CREATE TABLE data.people AS SELECT * FROM (VALUES"

@@ -357,6 +357,7 @@ UNKNOWN = "performanceState report:Unknown"
 PAST, FUTURE = limit("odrl:dateTime", "lteq", NEVER), limit("odrl:dateTime", "gt", NOW)
 
 
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("kind", ["permission", "obligation"])
 @pytest.mark.parametrize(
     ("said", "constraint", "state"),

@@ -215,6 +215,7 @@ def product(index, _names):
     return index._members
 
 
+@pytest.mark.nightly
 @settings(max_examples=examples(100, times=40))
 @given(
     kind=st.sampled_from(["permission", "prohibition"]),

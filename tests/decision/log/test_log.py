@@ -883,6 +883,7 @@ def test_a_table_whose_writer_was_killed_is_read_and_goes_on(tmp_path, rows):
     assert (verify_log(path).intact, verify_log(path).entries) == (True, 4)
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no signals")
 def test_what_a_killed_writer_left_is_told_of_where_a_reader_may_not_undo_it(tmp_path, monkeypatch):
     path, entries = logged(tmp_path / "log.sqlite", 3)

@@ -181,6 +181,7 @@ def test_what_does_not_fit_in_memory_is_in_a_private_folder():
     assert Path(folder).stat().st_mode & 0o77 == 0
 
 
+@pytest.mark.nightly
 def test_folder_is_removed_at_the_end_of_the_process():
     code = "from policy_engine.decision.query import running as r; "
     code += "print(r.run({'': \"SELECT current_setting('temp_directory') AS d\"}, {})['']['d'][0])"

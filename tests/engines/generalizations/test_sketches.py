@@ -69,7 +69,7 @@ def in_lots(asked, lots):
     return np.concatenate(found)
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("kind", parts)
 @settings(max_examples=examples(40), deadline=None)

@@ -219,6 +219,7 @@ def test_the_rows_of_a_file_are_those_of_the_local_engine(cluster, tmp_path):
     check_same(both(cluster, tmp_path / "people.csv", limit=60, quasi=quasi, **asked))
 
 
+@pytest.mark.nightly
 def test_a_driver_that_would_hold_too_much_says_what_guides_instead(cluster):
     frame = frame_of(cluster.spark, people(60))
     for asked, code, match in ((GUIDED, "R018", "60 rows"), (BY_COLUMN, "R011", "Round")):

@@ -40,6 +40,7 @@ def people(tmp_path):
     return str(path)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("ids", [["996 ", "e\u0301"], ["A-996", "\u00e9"]])
 def test_persons_are_known_again_as_on_the_local_engine(cluster, tmp_path, ids):
     rest = [f"P{one:02}" for one in range(14)]
@@ -58,6 +59,7 @@ def test_persons_are_known_again_as_on_the_local_engine(cluster, tmp_path, ids):
     assert found[0].together.persons == 16 + (ids[0] == "A-996")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("engines", [("local", "spark"), ("spark", "local")])
 def test_who_is_written_in_another_case_is_not_known_on_either_engine(cluster, tmp_path, engines):
     columns = {"age": [*range(8)], "zip": [one * 5 % 8 for one in range(8)], "disease": ["d"] * 8}
@@ -78,6 +80,7 @@ def rows_of(release):
     return Counter(tuple(map(str, row.values())) for row in table.to_pylist())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("options", CASES)
 def test_joint_classes_are_those_of_the_local_engine(cluster, people, tmp_path, options):
     ledgers = [tmp_path / "local.ledger", tmp_path / "spark.ledger"]

@@ -376,6 +376,7 @@ def test_categories_of_a_file_stay_texts_on_a_cluster_too(cluster, tmp_path):
     assert rows_of(made.local) == sorted(map(tuple, made.spark.table.collect()), key=repr)
 
 
+@pytest.mark.nightly
 def test_a_masking_that_changes_nothing_is_refused_on_a_cluster_too(cluster, tmp_path):
     import pyarrow.parquet as pq
 

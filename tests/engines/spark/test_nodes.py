@@ -84,6 +84,7 @@ def large_table(seed, score, *, relaxed, bound, unit):
 BOUNDS = [{}, {"distinct": 2}, {"t": 0.3}]
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("unit", [pytest.param(False, marks=pytest.mark.nightly), True])
 @pytest.mark.parametrize("bound", everyday(BOUNDS, BOUNDS[1]))
 @pytest.mark.parametrize("relaxed", [False, True])

@@ -148,6 +148,7 @@ def test_images_are_not_written_to_csv_files_on_spark(cluster, place, tmp_path):
     assert sorted(tmp_path.iterdir()) == [place]
 
 
+@pytest.mark.nightly
 def test_images_of_two_shapes_in_two_tasks_are_refused(cluster):
     rows = [(1, [[1] * 4] * 4), (2, [[1] * 4] * 5)]
     frame = cluster.spark.createDataFrame(rows, "id int, face array<array<int>>").repartition(

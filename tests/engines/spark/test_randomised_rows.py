@@ -49,7 +49,7 @@ def test_persons_answer_as_on_the_local_engine(cluster, place, compose, partitio
     assert spark.certificate.randomised == local.certificate.randomised
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_records_are_answered_once_and_found_in_what_was_written(cluster, place, tmp_path, ending):
     data = {DATASET: cluster.spark.read.parquet(str(place))}

@@ -259,6 +259,7 @@ def test_files_may_have_odd_names_and_headers_written_in_several_ways(spark, tmp
     assert all_of(spark, str(tmp_path / "t")) == [("1", "2"), ("3", "4"), ("5", "6")]
 
 
+@pytest.mark.nightly
 def test_no_damaged_file_is_left_out(spark, tmp_path):
     whole = gzip.compress(b"a,b\n" + b"".join(b"%d,secret\n" % n for n in range(9999)))
     location = table_of(tmp_path, "a,b\n1,2\n")

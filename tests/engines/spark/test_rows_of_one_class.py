@@ -66,6 +66,7 @@ def test_what_is_joined_to_a_model_is_the_same(cluster):
     check_same(runs)
 
 
+@pytest.mark.nightly
 def test_order_within_tasks_follows_what_is_released(cluster):
     frame = cluster.spark.createDataFrame(TABLE.select(["pay", "note"])).repartition(3)
     one = released(cluster, frame, insensitive=["note"], **ALONE).table.collect()

@@ -68,6 +68,7 @@ def check_same(made):
     assert figures[0] == figures[1]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("partitions", PARTITIONS)
 @pytest.mark.parametrize("name", everyday(SAMPLES, "personsInStrata"))
 def test_sampled_rows_are_those_of_the_local_engine(cluster, name, partitions):

@@ -283,6 +283,7 @@ def test_start_uses_spark_connect_and_leaves_the_server():
     assert refused.startswith("M003 Spark refuses the session. [CANNOT_MODIFY_CONFIG]")
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("java")
 def test_start_gives_up_on_a_server_that_is_not_spark_connect():
     code = """

@@ -94,6 +94,7 @@ def test_files_without_types_are_read_and_measured_alike(cluster, missing, tmp_p
     check_same_figures(made.certificate, local.certificate)
 
 
+@pytest.mark.nightly
 def test_caps_that_cannot_be_kept_are_refused(cluster):
     quasi = [column(name, maxSuppression=0) for name in ("job", "pay")]
     frame = frame_of(cluster.spark, people(20))
@@ -155,6 +156,7 @@ def test_odd_texts_are_written_alike(cluster, missing, tmp_path):
     assert csv_rows(spark.path) == csv_rows(local.path)
 
 
+@pytest.mark.nightly
 def test_moments_floats_and_truths_are_kept(cluster):
     moments = [dt.datetime(2020, 1, 1, 12, 30, 0, 500, dt.UTC)] * 3
     table = {

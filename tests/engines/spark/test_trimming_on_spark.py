@@ -25,6 +25,7 @@ def test_one_outlier_is_left_out(cluster):
     check(found)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("partitions", [1, pytest.param(5, marks=pytest.mark.nightly)])
 def test_rows_in_long_tails_are_left_out(cluster, partitions):
     found = both(cluster, skewed(), partitions, **{**ASKED, "quasi": QUASI}, **KEPT)

@@ -70,6 +70,7 @@ NEAR_VALUES = {
 """Columns whose values are near enough to be the same, or out of order, as floats."""
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("notation", NOTATIONS)
 @given(
     rows=st.lists(st.tuples(*[st.integers(0, 4)] * 2), min_size=2, max_size=12),
@@ -300,6 +301,7 @@ def test_arrays_that_are_not_what_they_say_are_refused(content, tmp_path):
     assert refused(tmp_path) == "C017"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["values_0", "extra"])
 def test_arrays_that_are_too_large_or_unknown_are_not_unpacked(name, tmp_path, monkeypatch):
     written(tmp_path, pa.table({"a": [1, 2]}), "independent-marginals")

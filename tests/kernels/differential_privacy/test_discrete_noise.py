@@ -41,7 +41,7 @@ def test_the_laplace_noise_has_its_distribution(scale):
     assert is_drawn_from(mass, draws, 1 + int(5 * scale)) > UNLIKELY
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("sigma", [Fraction(1, 2), Fraction(13, 4), Fraction(10)])
 def test_the_gaussian_noise_has_its_distribution(sigma):
     draws = discrete_gaussian([0] * DRAWS, sigma)

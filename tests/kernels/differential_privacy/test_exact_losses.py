@@ -226,7 +226,7 @@ def delta_of(mass, shifts, epsilon, reach):
     return sum(chance * max(0.0, -math.expm1(epsilon - loss)) for loss, chance in losses.items())
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 0.77, 1.1])
 @pytest.mark.parametrize(
     ("mass", "distribution"),

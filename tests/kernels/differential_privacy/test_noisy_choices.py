@@ -43,7 +43,7 @@ def weighed(scores, scale):
     return [weight / sum(weights) for weight in weights]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("choice", "law"), [(permute_and_flip, flipped), (exponential, weighed)])
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(7, 3)])
 def test_choices_have_their_probabilities(choice, law, scale):

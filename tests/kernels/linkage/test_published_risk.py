@@ -16,6 +16,7 @@ def rows_of(folder, *parts):
     return {row["what"]: row for row in json.loads(report.read_text())["rows"]}
 
 
+@pytest.mark.nightly
 def test_the_worked_example_is_printed_as_it_was_published(tmp_path):
     rows = rows_of(tmp_path, "worked")
     assert len(rows) == 14

@@ -133,6 +133,7 @@ def test_moves_of_plain_swaps_are_at_most_the_window_and_the_far_ones_are_likeli
     assert middle[0] < 1e-3
 
 
+@pytest.mark.nightly
 def test_moves_of_buckets_halve_from_one_to_the_next():
     moves = rank_swaps(5_000, 0.01, "buckets")
     middle = moves.shares[moves.class_of[50]]

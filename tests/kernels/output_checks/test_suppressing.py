@@ -156,6 +156,7 @@ def test_hidden_cells_cost_nothing_and_protect():
     assert system.first_pattern.sum() == 8
 
 
+@pytest.mark.nightly
 @settings(max_examples=4, deadline=None)
 @given(
     st.lists(st.integers(0, 9), min_size=4, max_size=4),
@@ -185,6 +186,7 @@ def test_no_pattern_is_cheaper_than_the_optimal_one(cells, primaries, weights, i
         assert result.bound == pytest.approx(cost, rel=1e-3)
 
 
+@pytest.mark.nightly
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32))
 def test_a_cube_is_protected(seed):

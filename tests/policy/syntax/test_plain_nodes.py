@@ -38,6 +38,7 @@ def both(value):
     return expanded_node(value, "", context), plain_nodes(document, value, "", context)
 
 
+@pytest.mark.one_in(90)
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("key", KEYS)
 def test_nodes_are_those_of_the_checked_expansion_or_none(key, part):

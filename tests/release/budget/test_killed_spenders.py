@@ -16,6 +16,7 @@ from policy_engine.release.budget import BudgetLedger
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(1))
 @pytest.mark.parametrize("kills", [10, pytest.param(100, marks=pytest.mark.nightly)])
 def test_spenders_that_are_killed_at_any_time_are_charged_for_what_they_drew(tmp_path, kills, seed):

@@ -60,6 +60,7 @@ def test_of_50_threads_that_race_for_the_last_of_the_budget_those_it_allows_succ
     assert spent(BudgetLedger(tmp_path / "budget.db")) == 7
 
 
+@pytest.mark.nightly
 def test_of_processes_that_race_for_the_last_of_the_budget_those_it_allows_succeed(tmp_path):
     path = os.pathsep.join(filter(None, [*sys.path, str(Path(__file__).parent)]))
     processes = [

@@ -290,6 +290,7 @@ def people(draw):
     return pa.table({"id": [*range(rows)], **columns})
 
 
+@pytest.mark.nightly
 @settings(
     max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )

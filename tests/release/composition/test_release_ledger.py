@@ -126,6 +126,7 @@ def killed_at(module, name, ledger, output):
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
 
 
+@pytest.mark.nightly
 def test_what_a_killed_run_did_not_publish_counts_until_that_is_seen(ledger, tmp_path):
     output = tmp_path / "out" / "a.csv"
     killed_at("releasing", "publish", ledger, output)
@@ -137,6 +138,7 @@ def test_what_a_killed_run_did_not_publish_counts_until_that_is_seen(ledger, tmp
     assert not output.exists()
 
 
+@pytest.mark.nightly
 def test_what_a_killed_run_published_is_said_by_the_next(ledger, tmp_path):
     output = tmp_path / "out" / "a.csv"
     killed_at("announcing", "suppress", ledger, output)  # after it is published

@@ -38,6 +38,7 @@ def table(*some):
     return counts(Populations.of_labels(labels, VALUES ** len(some)), LEAST)
 
 
+@pytest.mark.nightly
 def test_tables_by_each_key_and_by_two_are_given(ledger):
     own = keys()
     tables = [*combinations(range(KEYS), 1), (0, 1), (0, 2)]

@@ -102,6 +102,7 @@ def test_persons_with_several_rows_count_once(tmp_path):
 _POPULATIONS = st.sets(st.integers(0, 11), min_size=LEAST)
 
 
+@pytest.mark.nightly
 @settings(max_examples=25, deadline=None)
 @given(questions=st.lists(st.tuples(_POPULATIONS, st.integers(0, 3)), min_size=2, max_size=8))
 def test_any_statistics_are_of_enough_units_together(tmp_path_factory, questions):

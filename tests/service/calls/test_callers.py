@@ -12,6 +12,7 @@ def test_who_is_not_signed_in_is_told_so(services):
     assert code(browser(services).get(f"{API}/me")) == (401, "N001")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "headers",
     [

@@ -20,6 +20,7 @@ def posted(client, body):
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_no_text_has_a_character_that_not_every_database_keeps(owner):
     assert code(owner.get(f"{API}/policies/a%00b")) == (404, "N003")

@@ -7,6 +7,7 @@ from policy_engine.errors import AuditError, ServiceError
 from policy_engine.service.files.inspecting_models import inspect_model, model_kind
 
 
+@pytest.mark.nightly
 def test_a_process_of_its_own_sees_what_is_seen_here(tmp_path):
     path = tmp_path / "abc"
     path.write_bytes(DESCRIPTION)

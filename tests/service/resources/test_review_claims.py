@@ -33,6 +33,7 @@ def ignore(_row):
     """Find nothing against a review."""
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_nobody_else_has_a_claim_until_it_is_given_up(claims, review):
     second = claims.claimed(*review, ignore)

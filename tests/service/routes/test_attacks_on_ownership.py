@@ -50,6 +50,7 @@ def rows(client):
 OF_OTHERS = [SECRET, f"{SECRET}/name", [MINE, SECRET], "http://example.com/", "http://evil.org/x"]
 
 
+@pytest.mark.nightly
 def test_a_policy_about_what_is_anothers_or_nobodys_is_not_published(mallory):
     for target in OF_OTHERS:
         answer = publish(mallory, opening(target))
@@ -58,6 +59,7 @@ def test_a_policy_about_what_is_anothers_or_nobodys_is_not_published(mallory):
         assert rows(mallory) == []
 
 
+@pytest.mark.nightly
 def test_no_collection_reaches_what_is_anothers(mallory):
     document = json.loads(opening("http://evil.org/all"))
     document["permission"][0]["target"] = {
@@ -70,6 +72,7 @@ def test_no_collection_reaches_what_is_anothers(mallory):
     assert rows(mallory) == []
 
 
+@pytest.mark.nightly
 def test_nobody_names_somebody_else_as_the_assigner(mallory):
     answer = publish(mallory, opening(MINE, assigner="http://example.com/olga"))
     assert code(answer) == (422, "P025")
@@ -86,6 +89,7 @@ def forced(services, client, text):
         row.revision += 1
 
 
+@pytest.mark.nightly
 def test_what_was_published_earlier_about_what_is_anothers_does_not_count(
     services, victim, mallory
 ):
@@ -110,6 +114,7 @@ ALIKE = [
 ]
 
 
+@pytest.mark.nightly
 def test_no_dataset_is_called_like_anothers(mallory, victim):
     def answers():
         bodies = ({"name": "x", "iri": iri} for iri in ALIKE)
@@ -132,6 +137,7 @@ ODD_NAMES = [
 ]
 
 
+@pytest.mark.nightly
 def test_odd_names_are_no_names(services, mallory):
     for iri in ODD_NAMES:
         assert code(mallory.post(f"{API}/datasets", json={"name": "x", "iri": iri})) == (
@@ -144,6 +150,7 @@ def test_odd_names_are_no_names(services, mallory):
             assert code(manager.post(f"{API}/people", json=body)) == (422, "D001")
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("mallory")
 def test_nobody_is_given_the_party_of_another(services):
     manager = signed_in(services, "administrator", name="Max")
@@ -155,6 +162,7 @@ def test_nobody_is_given_the_party_of_another(services):
     assert code(manager.patch(f"{API}/people/{view['id']}", **change)) == (409, "N004")
 
 
+@pytest.mark.nightly
 def test_a_steward_names_the_owner_whom_a_dataset_belongs_to(services, victim):
     steward = signed_in(services, "steward", name="Sue")
     named(victim, steward)

@@ -73,6 +73,7 @@ def test_who_asked_for_access_is_not_the_second_person_who_grants_it(tmp_path):
         assert may_read(asker)
 
 
+@pytest.mark.nightly
 def test_an_administrator_withdraws_what_somebody_left_in_force(services, owner, manager):
     address, _ = published(owner, opening(SECRET, uid="http://example.com/p", party=ADA))
     consumer = signed_in(services, "consumer", party=ADA)
@@ -107,6 +108,7 @@ def test_what_somebody_left_is_handed_over_to_another_owner(services, owner, man
     assert consumer.post(f"{API}/decisions", json=read).json()["effect"] == "deny"
 
 
+@pytest.mark.nightly
 def test_a_steward_works_for_those_alone_who_have_named_them(services, owner):
     steward = signed_in(services, "steward", name="Sue")
     [dataset] = owner.get(f"{API}/datasets").json()["items"]
@@ -129,6 +131,7 @@ def test_a_steward_works_for_those_alone_who_have_named_them(services, owner):
     assert code(steward.delete(path)) == (404, "N003")
 
 
+@pytest.mark.nightly
 def test_a_steward_who_was_dismissed_sends_nothing_more_and_begins_anew(services, owner):
     steward = signed_in(services, "steward", name="Sue")
     named(owner, steward)
@@ -183,6 +186,7 @@ def test_auditors_read_people_and_requests_for_access(services, owner):
     assert len(auditor.get(f"{API}/people/{me(owner)}/holdings").json()["datasets"]) == 1
 
 
+@pytest.mark.nightly
 def test_nothing_is_granted_to_who_has_left(services, owner, manager):
     consumer = signed_in(services, "consumer", party=MALLORY)
     view = asked(consumer, targets=[SECRET], until=later(days=2)).json()
@@ -190,6 +194,7 @@ def test_nothing_is_granted_to_who_has_left(services, owner, manager):
     assert code(answer(owner, view, "grant")) == (409, "N004")
 
 
+@pytest.mark.nightly
 def test_a_run_is_told_of_to_the_owners_whom_it_is_about(services, owner):
     steward = signed_in(services, "steward", name="Sue")
     other = signed_in(services, "owner", name="Bob")

@@ -90,6 +90,7 @@ def test_statistics_are_asked_for_beside_a_release_of_them(charged):
     assert [one["epsilon"] for one in left if one] == ["0.75"]
 
 
+@pytest.mark.nightly
 def test_without_a_charge_there_is_no_ledger(services):
     auditor = signed_in(services, "auditor")
     assert auditor.get(f"{API}/budgets").json() == {"items": []}

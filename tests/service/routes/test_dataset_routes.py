@@ -40,6 +40,7 @@ def uploaded(client, content, name="customers.csv", iri=IRI):
     return client.post(f"{upload}:complete", json={})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_a_file_comes_in_parts_and_is_read_as_a_table(services):
     client = signed_in(services, "owner")
@@ -98,6 +99,7 @@ NO_TABLES = [
 NEVER_SENT = ["t.zip", "t.xlsx", "t.pkl", "t", "../../t", "t.npz", "/etc/passwd", "t.csv/../x"]
 
 
+@pytest.mark.nightly
 def test_what_is_no_table_is_refused_and_the_dataset_stays_as_it_was(services):
     client = signed_in(services, "owner")
     for name, content, refusal in NO_TABLES:
@@ -120,6 +122,7 @@ def test_no_more_comes_than_was_announced(services, tmp_path):
     assert all(one.stat().st_size <= len(TABLE) for one in (tmp_path / "uploads").iterdir())
 
 
+@pytest.mark.nightly
 def test_a_file_that_is_too_large_is_not_begun(tmp_path):
     with service(tmp_path, largest_upload=10) as services:
         client = signed_in(services, "owner")
@@ -161,6 +164,7 @@ def test_datasets_of_others_are_not_there_for_owners(services):
     assert signed_in(services, "auditor").get(dataset).status_code == 200
 
 
+@pytest.mark.nightly
 def test_who_may_not_read_a_file_is_not_told_its_digest(services):
     owner = signed_in(services, "owner")
     dataset = uploaded(owner, TABLE, "t.csv").json()
@@ -172,7 +176,7 @@ def test_who_may_not_read_a_file_is_not_told_its_digest(services):
     assert owner.get(path).json()["digest"] == hashlib.sha256(TABLE).hexdigest()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.both_databases
 def test_a_dataset_that_was_deleted_leaves_its_name_and_not_its_file(services, tmp_path):
     client = signed_in(services, "owner")

@@ -36,7 +36,7 @@ def reader(services, owner):
     return reader
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.both_databases
 @pytest.mark.usefixtures("reader")
 def test_a_decision_is_told_with_its_rules_and_the_version_that_decided(services):
@@ -57,6 +57,7 @@ def test_who_asked_is_told_of_the_rule_that_decided_and_of_no_other(reader):
     assert reader.get(f"{API}/decisions/2").json()["missed"] == []
 
 
+@pytest.mark.nightly
 def test_decisions_of_others_are_not_there(services, reader, owner):
     stranger = signed_in(services, "consumer", party="http://example.com/people/bob")
     other_owner = signed_in(services, "owner", name="Oleg")
@@ -69,6 +70,7 @@ def test_decisions_of_others_are_not_there(services, reader, owner):
     assert owner.get(f"{API}/decisions/2").json()["missed"] != []
 
 
+@pytest.mark.nightly
 def test_the_log_is_exported_as_lines_whose_chain_is_that_of_the_log(services, reader, tmp_path):
     auditor = signed_in(services, "auditor")
     answer = auditor.get(f"{API}/decisions:export")
@@ -170,6 +172,7 @@ def test_an_owner_learns_no_names_of_what_is_anothers(mixed, owner, reader):
     assert targets(mixed, policy=UID) == set()
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("mixed")
 def test_an_owner_is_not_told_which_policy_of_another_decided(services, owner):
     auditor = signed_in(services, "auditor")

@@ -101,6 +101,7 @@ def test_the_log_is_read_by_what_is_wanted_page_by_page(services, reader):
     assert rest["next"] is None
 
 
+@pytest.mark.nightly
 def test_owners_and_askers_are_shown_what_is_theirs_of_what_they_want(services, reader):
     ask(reader, action="distribute")
     ask(reader)
@@ -149,6 +150,7 @@ def test_a_query_is_answered_as_policies_let_the_caller_read(services, reader):
     assert effects == ["deny"]
 
 
+@pytest.mark.nightly
 def test_data_that_are_deleted_while_they_are_read_are_read_to_the_end(
     services, reader, monkeypatch
 ):
@@ -298,6 +300,7 @@ ELSEWHERE = "http://example.com/none"
 SECRET = "http://hiv.example.org/Patients"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("secret_owner")
 @pytest.mark.parametrize("target", [ELSEWHERE, SECRET, f"{SECRET}/status"])
 @pytest.mark.parametrize("more", [{}, {"purpose": "http://pharma.example.org/Secret"}])
@@ -309,6 +312,7 @@ def test_a_denial_tells_who_asks_of_no_rule_that_they_may_not_read(reader, targe
         assert word not in json.dumps(body)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("secret_owner")
 def test_no_name_is_suggested_that_only_policies_of_others_have(reader):
     for wrong in ({"target": ["hiv.example.org/Patients"]}, {"purpose": "secret-study"}):
@@ -342,6 +346,7 @@ def test_who_may_read_some_columns_is_told_how_to_count_rows(services):
     assert "count(COLUMN)" not in query(reader, "SELECT age FROM Visit").text
 
 
+@pytest.mark.nightly
 def test_a_query_tells_of_no_column_that_only_a_policy_has(services, reader):
     mine = signed_in(services, "owner", name="Late", party="http://example.com/late")
     uploaded(mine, TABLE, "late.csv", "http://example.com/Late")
@@ -386,6 +391,7 @@ def refusals(services, reader):
     return code(ask(reader)), code(query), state["intact"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("damage", [lambda one: cut(one, 1), lambda one: one.unlink()])
 def test_a_log_that_was_cut_is_told_by_all_alike_also_after_a_restart(services, reader, damage):
     assert [ask(reader).status_code for _ in range(3)] == [200] * 3
@@ -397,6 +403,7 @@ def test_a_log_that_was_cut_is_told_by_all_alike_also_after_a_restart(services, 
         assert refusals(services, reader) == ((503, "G002"), (503, "G002"), False)
 
 
+@pytest.mark.nightly
 def test_what_queries_log_may_not_be_cut_off_either(services, reader):
     sql = {"sql": "SELECT town FROM Visit"}
     assert reader.post(f"{API}/queries", json=sql).json()["permitted"]

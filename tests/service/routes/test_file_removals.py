@@ -54,6 +54,7 @@ def test_a_file_that_a_storage_did_not_let_go_of_is_removed_later(world, caplog)
     assert view["digest"] not in caplog.text
 
 
+@pytest.mark.nightly
 def test_what_has_a_file_again_meanwhile_keeps_it(world):
     services, owner, far = world
     view = uploaded(owner, TABLE).json()
@@ -133,6 +134,7 @@ def test_a_database_that_fails_stops_no_thread(world, monkeypatch, caplog):
     assert len(tries) > 1
 
 
+@pytest.mark.nightly
 def test_what_an_earlier_version_left_of_deleted_datasets_is_removed(tmp_path):
     with service(tmp_path) as services:
         owner = signed_in(services, "owner")
@@ -150,6 +152,7 @@ def test_what_an_earlier_version_left_of_deleted_datasets_is_removed(tmp_path):
     assert left == [f"{other['digest']}.csv"]
 
 
+@pytest.mark.nightly
 def test_an_upload_whose_process_is_killed_while_it_is_completed_is_not_lost(tmp_path, monkeypatch):
     with service(tmp_path / "here") as services:
         owner, files = signed_in(services, "owner"), services.uploads.files
@@ -179,6 +182,7 @@ def test_what_nothing_has_is_removed_when_the_service_starts(tmp_path):
         assert files.parts() == {goes_on.rpartition("/")[2]}
 
 
+@pytest.mark.nightly
 def test_an_upload_that_is_refused_is_over_and_does_not_count(tmp_path):
     with service(tmp_path / "here") as services:
         owner, files = signed_in(services, "owner"), services.uploads.files
@@ -206,6 +210,7 @@ def test_uploads_end_with_what_they_are_to(tmp_path):
         assert [owner.get(one).status_code for one in uploads] == [404, 404]
 
 
+@pytest.mark.nightly
 def test_too_many_uploads_are_named_and_those_given_up_end_after_a_day(tmp_path):
     with service(tmp_path / "here") as services:
         owner, files = signed_in(services, "owner"), services.uploads.files

@@ -59,6 +59,7 @@ def cut(path, table):
     connection.close()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("is_gone", [True, False])
 def test_no_query_is_checked_by_a_ledger_of_answers_that_lacks_what_was_answered(
     services, reader, is_gone
@@ -76,6 +77,7 @@ def test_no_query_is_checked_by_a_ledger_of_answers_that_lacks_what_was_answered
     assert ("ledger of answers" in readiness(services)[1]) is is_gone
 
 
+@pytest.mark.nightly
 def test_a_ledger_of_answers_that_is_restored_is_used_again(services, reader, tmp_path):
     ledger = services.settings.folder / "outputs.sqlite"
     ask(reader, COUNTS)
@@ -85,6 +87,7 @@ def test_a_ledger_of_answers_that_is_restored_is_used_again(services, reader, tm
     assert ask(reader, COUNTS)["permitted"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("is_gone", [True, False])
 def test_no_budget_is_spent_by_a_ledger_that_lacks_what_was_spent(services, laboratory, is_gone):
     assert ask_with_noise(laboratory)["permitted"]
@@ -109,6 +112,7 @@ def test_what_a_run_spent_is_remembered(services, laboratory):
     assert head.kept() == head.kind.entry(head.log, None)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("name", "noun"), [("outputs", "outputs.sqlite"), ("decisions", "decisions.sqlite")]
 )

@@ -34,7 +34,7 @@ def owner(services):
     return signed_in(services, "owner", "steward", name="Olga")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.both_databases
 def test_a_model_comes_in_parts_is_listed_changed_and_taken_away(services, owner):
     content = model_file()
@@ -63,6 +63,7 @@ NO_MODELS = [
 ]
 
 
+@pytest.mark.nightly
 def test_code_and_what_is_not_a_model_are_refused_by_content(owner):
     for content, refusal in NO_MODELS:
         answer, model = made(owner, content)

@@ -40,6 +40,7 @@ def steps(monkeypatch):
     return noted
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("is_dry", [False, True])
 def test_both_are_refused_with_one_answer_by_the_same_steps(services, reader, steps, is_dry):
     told = []

@@ -41,6 +41,7 @@ def test_roles_are_of_columns_that_there_are(owner, dataset):
     assert code(refused) == (422, "N007")
 
 
+@pytest.mark.nightly
 def test_a_profile_tells_no_value(owner, dataset):
     text = owner.get(f"{dataset}:profile").text
     assert not any(one in text for one in ("20100", "flu", "p7"))

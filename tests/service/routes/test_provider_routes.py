@@ -196,6 +196,7 @@ def test_a_token_that_says_anything_else_signs_nobody_in(services, provider):
         assert code(come_back(browser(services), provider)) == (401, "N010")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("ada")
 @pytest.mark.parametrize(
     ("signing", "algorithm"), [(None, "none"), (b"k" * 64, "HS256"), (STRANGER, "RS256")]
@@ -217,6 +218,7 @@ def test_keys_that_change_are_read_again_but_not_for_every_token(services, provi
     assert come_back(browser(services), provider).status_code == 303
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "document",
     [{"issuer": "https://elsewhere.example"}, {"authorization_endpoint": "http://e.org/a"}],

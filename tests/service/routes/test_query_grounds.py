@@ -54,6 +54,7 @@ def publish_another(owner):
     published(owner, policy().replace("policy/visits", "policy/more"))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("work", [withdraw, replace])
 def test_rows_are_not_given_once_what_permits_them_is_not_in_force(
     owner, reader, monkeypatch, work
@@ -78,6 +79,7 @@ def widen_a_group(owner):
     published(owner, json.dumps(document))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("work", [prohibit, widen_a_group])
 def test_rows_are_not_given_once_a_policy_may_prohibit_them(owner, reader, monkeypatch, work):
     meanwhile(monkeypatch, lambda: work(owner))

@@ -107,6 +107,7 @@ def send(client, content, dataset=DATA):
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_an_answer_is_sent_for_review_accepted_and_given_to_who_asked(owner, reader):
     answer = ask(reader, comment="For the report.")
@@ -139,7 +140,7 @@ def test_what_was_accepted_is_in_the_ledger_and_later_answers_are_judged_by_it(
     assert code(reader.get(f"{API}/reviews/{second}/answer")) == (409, "K028")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("verb", ["accept", "reject"])
 def test_while_an_answer_is_being_accepted_nobody_else_decides(
     services, owner, reader, monkeypatch, verb
@@ -194,6 +195,7 @@ def ledger_of(services):
     return OutputLedger(folder / "outputs.sqlite", key_file(folder, "outputs")).history()
 
 
+@pytest.mark.nightly
 def test_who_asked_reads_codes_and_words_and_no_figure(owner, reader):
     review = ask(reader)["review"]
     decide(owner, review, "reject", reason="Too close to the firm.")
@@ -207,6 +209,7 @@ def test_who_asked_reads_codes_and_words_and_no_figure(owner, reader):
     assert code(reader.get(f"{API}/reviews/{review}/files/answer.csv")) == (409, "K028")
 
 
+@pytest.mark.nightly
 def test_the_evidence_is_for_the_owner_their_stewards_and_auditors(services, owner, reader):
     review = ask(reader)["review"]
     steward = signed_in(services, "steward", name="Sue")
@@ -226,7 +229,7 @@ def test_the_evidence_is_for_the_owner_their_stewards_and_auditors(services, own
     assert decide(steward, review).status_code == 200
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("role", ["auditor", "steward", "owner"])
 def test_who_asked_sees_no_figure_of_it_whatever_else_they_are(services, owner, role):
     both = signed_in(services, "consumer", role, name="Rita", party=READER)
@@ -254,6 +257,7 @@ def test_who_may_decide_about_their_own_sees_what_they_decide_about(tmp_path):
             assert code(auditor.get(f"{API}/reviews/{review}/evidence")) == (403, "N002")
 
 
+@pytest.mark.nightly
 def test_an_auditor_who_may_query_reads_no_figures_that_are_withheld_from_others(
     services, reader, tmp_path
 ):
@@ -270,6 +274,7 @@ def test_an_auditor_who_may_query_reads_no_figures_that_are_withheld_from_others
         assert client.get(f"{API}/reviews/{answer}/evidence/held/answer.csv").status_code == 403
 
 
+@pytest.mark.nightly
 def test_outputs_are_sent_about_data_that_policies_tell_of(services, owner, reader, tmp_path):
     stranger = signed_in(services, "consumer", name="Nil", party="http://example.com/people/nil")
     content = archive(tmp_path)
@@ -285,6 +290,7 @@ def test_outputs_are_sent_about_data_that_policies_tell_of(services, owner, read
     assert send(signed_in(services, "owner", name="Otto"), content).json()["code"] == "N003"
 
 
+@pytest.mark.nightly
 def test_others_neither_see_nor_receive_what_somebody_asked_for(services, owner, reader):
     review = ask(reader)["review"]
     decide(owner, review)
@@ -380,6 +386,7 @@ def test_a_decision_that_is_in_the_log_alone_is_told_once_its_process_has_ended(
     assert [told[one]["revision"] for one in (first, second)] == [2, 2]
 
 
+@pytest.mark.nightly
 def test_a_policy_that_was_withdrawn_lets_nothing_out(owner, reader):
     review = ask(reader)["review"]
     address = owner.get(f"{API}/policies").json()["items"][0]["id"]
@@ -511,7 +518,7 @@ def test_an_exception_is_another_review_than_what_the_rules_leave_to_a_person(re
     assert ask(reader)["review"] == plain
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.both_databases
 def test_outputs_that_were_made_elsewhere_are_reviewed_and_leave(owner, reader, tmp_path):
     sent = send(reader, archive(tmp_path))
@@ -542,6 +549,7 @@ def test_a_disk_without_room_takes_no_archive(reader, tmp_path, monkeypatch):
     assert code(send(reader, content))[1] == "N008"
 
 
+@pytest.mark.nightly
 def test_each_step_is_in_a_chained_log_whose_head_is_told(services, owner, reader):
     review = ask(reader)["review"]
     before = owner.get(f"{API}/reviews/{review}").json()["head"]
@@ -629,6 +637,7 @@ def decided(services, owner, reader, tmp_path):
     return *folders, open_log
 
 
+@pytest.mark.nightly
 def test_the_log_of_another_review_is_refused(owner, reader, decided):
     accepted, rejected, _ = decided
     shutil.copyfile(accepted / "steps.db", rejected / "steps.db")

@@ -55,6 +55,7 @@ def test_a_run_waits_for_its_turn_and_is_listed(steward, asked):
     assert code(steward.get(f"{API}/runs?state=odd")) == (422, "N007")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_a_run_is_cancelled_and_tried_again(steward, asked):
     address = steward.post(f"{API}/runs", json=asked).headers["location"]
@@ -66,6 +67,7 @@ def test_a_run_is_cancelled_and_tried_again(steward, asked):
     assert words == ["queued", "cancelled", "queued"]
 
 
+@pytest.mark.nightly
 def test_a_version_that_is_no_longer_in_force_is_not_carried_out(services, steward, policy, asked):
     address = steward.post(f"{API}/runs", json=asked).headers["location"]
     other = steward.post(f"{API}/runs", json=asked).headers["location"]
@@ -89,6 +91,7 @@ def test_a_version_that_is_no_longer_in_force_is_not_carried_out(services, stewa
         preparation.job(holding)
 
 
+@pytest.mark.nightly
 def test_runs_go_with_what_they_are_about_to_who_it_is_handed_over_to(services, steward, asked):
     address = steward.post(f"{API}/runs", json=asked).headers["location"]
     steward.post(f"{address}:cancel")
@@ -224,6 +227,7 @@ def test_no_name_leads_to_another_file(services, steward):
         assert code(answer) in ((404, "N003"), (405, "N007"))
 
 
+@pytest.mark.nightly
 def test_consumers_and_administrators_see_no_runs(services, steward, asked):
     address = steward.post(f"{API}/runs", json=asked).headers["location"]
     for role, status in (("consumer", 403), ("administrator", 403), ("auditor", 200)):

@@ -32,6 +32,7 @@ def asked(owner, **settings):
     return owner.post(f"{API}/runs", json={"kind": "audit-membership", "settings": settings})
 
 
+@pytest.mark.nightly
 def test_the_process_of_a_run_is_given_the_file_of_a_model(services, owner):
     model = made(owner, DESCRIPTION)[0].json()["id"]
     assert asked(owner, description=model).status_code == 202

@@ -67,6 +67,7 @@ def test_statistics_are_answered_with_noise_and_charged_to_who_asks(services, la
     assert (decision["effect"], decision["targets"]) == ("permit", [VISITS])
 
 
+@pytest.mark.nightly
 def test_the_same_question_is_answered_again_and_a_dry_one_costs_nothing(lab):
     dry = ask(lab, dry_run=True)
     assert (dry["rows"], dry["cost"]["is_charged"], left(lab)) == ([], True, None)
@@ -86,6 +87,7 @@ def test_a_key_says_that_a_query_was_answered_and_not_what(owner, lab):
     assert code(lab.post(f"{API}/queries", **call)) == (409, "N004")
 
 
+@pytest.mark.nightly
 def test_what_the_budget_does_not_allow_is_denied_with_its_code_and_no_number(owner, lab):
     assert ask(lab, epsilon="1")["permitted"]
     denied = ask(lab, "SELECT SUM(days) FROM Visits", "0.21")
@@ -98,7 +100,7 @@ def test_what_the_budget_does_not_allow_is_denied_with_its_code_and_no_number(ow
     assert (accounts[""], accounts[LAB]) == ("1", "1")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.both_databases
 def test_of_many_who_ask_at_once_as_many_are_answered_as_the_budget_allows(services, lab):
     actor = Actor(id="lab", name="Laboratory", roles=(Role.CONSUMER,), party=LAB)

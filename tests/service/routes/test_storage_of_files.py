@@ -21,6 +21,7 @@ def test_a_service_keeps_files_in_a_storage_and_fetches_what_its_folder_lacks(tm
         assert not kept.exists()
 
 
+@pytest.mark.nightly
 def test_files_are_kept_in_a_bucket_whole_or_not_at_all(tmp_path, monkeypatch, caplog):
     secrets = {"AWS_ACCESS_KEY_ID": "AKIATEST", "AWS_SECRET_ACCESS_KEY": "SECRET"}
     for name, value in {**secrets, "AWS_EC2_METADATA_DISABLED": "true"}.items():

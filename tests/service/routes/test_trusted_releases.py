@@ -75,6 +75,7 @@ def test_a_signed_release_is_decided_on_and_queried_until_the_file_says_otherwis
     assert may_read(analyst)
 
 
+@pytest.mark.nightly
 def test_statistics_with_noise_are_answered_under_policies_that_the_file_covers_alone(tmp_path):
     text = policy_text(UNITS, ROWS, DAYS, rule={"assignee": ["http://e.org/lab"]})
     trust = trust_file(tmp_path / "trust.json", policies=[read_policy(text).uid])

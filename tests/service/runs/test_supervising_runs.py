@@ -174,6 +174,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.nightly
 def test_with_a_service_that_is_killed_its_runs_end_and_wait_for_the_next_one(tmp_path):
     with service(tmp_path) as services:
         run_id = cheap(services).create(steward(services), "wait", {"seconds": 1}).id

@@ -46,6 +46,7 @@ def test_moments_are_in_utc(database):
         assert session.get(Person, "a").created.utcoffset().total_seconds() == 0
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_two_who_write_at_once_wait_for_each_other(database):
     with database.writing() as session:

@@ -108,7 +108,7 @@ def swapped_files(variant, p=0.05):
     return replace(files, columns=(replace(files.columns[0], masking=masking),))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("variant", ["plain", "buckets", "distribution"])
 def test_windows_of_rank_swapping_hold_every_own_record(variant):
     left = windows_left(swapped_files(variant))

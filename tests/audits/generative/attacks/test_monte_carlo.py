@@ -155,6 +155,7 @@ def rows_of(*values):
     return RecordSet("rows", np.array(values, float))
 
 
+@pytest.mark.nightly
 def test_an_exact_copy_precedes_whatever_a_space_rounds():
     """Numbers far out, and nearer to one another than its points are, and many categories."""
     members, holdout = rows_of([1e6, 3], [1e9, 700]), rows_of([1e6 + 1e-9, 3], [2e9, 700])

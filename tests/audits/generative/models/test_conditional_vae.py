@@ -68,6 +68,7 @@ def test_the_mean_over_many_passes_hardly_depends_on_the_seed(model):
     assert spreads[1] < 0.2 * spreads[0]
 
 
+@pytest.mark.nightly
 def test_dropout_is_off_in_samples_and_reconstructions():
     model = fit(replace(SMALL, keep=0.5, epochs=1))
     all_kept = replace(model, design=replace(model.design, keep=1.0))
@@ -127,6 +128,7 @@ def test_training_lowers_the_error_of_reconstructions():
     assert errors[1] < 0.5 * errors[0]
 
 
+@pytest.mark.nightly
 def test_records_without_classes_make_a_model_without_labels():
     model = fit(labels=None, classes=0)
     assert model.sample(3, seed=0).shape == (3, 4, 4)
@@ -146,6 +148,7 @@ def test_one_class_has_no_codes():
     assert one.sample(3, label=0, seed=1).shape == (3, 6)
 
 
+@pytest.mark.nightly
 def test_fewer_records_than_a_batch_are_one_batch():
     model = fit(values=VALUES[:5], labels=LABELS[:5])
     assert all(np.isfinite(one).all() for one in model.parameters)
@@ -175,6 +178,7 @@ def test_a_model_with_classes_needs_the_labels_of_records(model):
     assert error.value.code == "A002"
 
 
+@pytest.mark.nightly
 def test_a_loss_that_is_no_longer_a_number_ends_training():
     with pytest.raises(AuditError) as error:
         fit(replace(SMALL, learning_rate=1e30))

@@ -58,6 +58,7 @@ def test_one_missing_number_is_a_predicate(missing, expected):
     assert len(predicates) == np.isnan(predicates.values).sum() == expected
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_predicates_are_unique_among_synthetic_rows_and_distinct(missing):
     random = np.random.default_rng(4)

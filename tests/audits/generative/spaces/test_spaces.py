@@ -106,6 +106,7 @@ def test_many_categories_share_the_features_of_rare_ones():
     assert np.bincount(points.argmax(axis=1)).min() == 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("shape", "notations"),
     [

@@ -62,6 +62,7 @@ def test_a_model_is_trained_anew_in_its_own_process(noisy, tmp_path):
     assert audit.shadow_models == 6
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "origin",
     [

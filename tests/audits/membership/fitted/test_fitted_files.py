@@ -188,6 +188,7 @@ def test_weights_in_other_files_are_found_wherever_they_are_named(place):
         check_whole(model.SerializeToString()[:-1], "model.onnx")
 
 
+@pytest.mark.nightly
 def test_onnx_whose_answers_are_no_probabilities_is_refused(weights, records, folder):
     with pytest.raises(AuditError, match=r"A004 .*do not sum to 1"):
         found_in(records, graph(weights, folder, "Sigmoid"))

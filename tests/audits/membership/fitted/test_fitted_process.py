@@ -47,6 +47,7 @@ def refused(model, folder, **how):
     return problem
 
 
+@pytest.mark.nightly
 def test_a_model_that_remembers_is_found_from_its_file(tmp_path):
     found = attacked(Memory(), tmp_path)
     assert found.attack("loss").figures.auc.value == 1
@@ -55,12 +56,13 @@ def test_a_model_that_remembers_is_found_from_its_file(tmp_path):
     assert found.architecture.startswith("a fitted model as it is, Memory of fitted_faults")
 
 
+@pytest.mark.nightly
 def test_what_a_model_prints_is_no_answer_and_it_knows_no_secret(tmp_path, monkeypatch):
     monkeypatch.setenv("POLICY_ENGINE_KEY", "secret")
     assert attacked(Talking(), tmp_path).attack("loss").figures.auc.value == 1
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("model", "code", "words"),
     [
@@ -78,7 +80,7 @@ def test_a_process_that_ends_is_told_in_a_sentence(model, code, words, tmp_path)
     assert "\n" not in problem.message
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "message",
     [
@@ -102,6 +104,7 @@ def test_a_forged_message_ends_the_audit_at_once(message, tmp_path):
     )
 
 
+@pytest.mark.nightly
 def test_what_was_opened_is_what_the_digest_is_of(tmp_path):
     path = tmp_path / "model.pkl"
     path.write_bytes(pickle.dumps(Memory()))

@@ -44,6 +44,7 @@ def test_the_decision_of_ten_persons_is_found_from_halves_and_pairs_that_share_n
     assert 20 <= found[DECISION].generators <= 25 + 3 * 20
 
 
+@pytest.mark.nightly
 def test_the_tree_with_enough_generators_that_is_right_most_often_is_released():
     model = fit_integral(TREE, FEATURES, LABELS, 3)
     assert model.predict(FEATURES).tolist() == LABELS.tolist()
@@ -52,6 +53,7 @@ def test_the_tree_with_enough_generators_that_is_right_most_often_is_released():
     assert count_generators(model, TREE, FEATURES, LABELS, 3) == found_of()[DECISION].generators
 
 
+@pytest.mark.nightly
 def test_a_decision_that_rests_on_one_person_is_not_released():
     # Without the one person of class 1, nobody is told apart: all trees with a decision share her.
     labels = np.array([0] * 9 + [1])
@@ -64,6 +66,7 @@ def test_a_decision_that_rests_on_one_person_is_not_released():
     assert count_generators(alone, TREE, features, labels, 3) == 0
 
 
+@pytest.mark.nightly
 def test_a_decision_with_a_leaf_of_too_few_records_is_not_released():
     assert fit_integral(TREE, FEATURES, LABELS, 3, fewest=5).get_n_leaves() == 2
     assert fit_integral(TREE, FEATURES, LABELS, 3, fewest=6).get_n_leaves() == 1
@@ -84,6 +87,7 @@ def test_no_tree_of_two_persons_of_two_classes_can_be_released():
         fit_integral(TREE, FEATURES[4:6], LABELS[4:6], 2)
 
 
+@pytest.mark.nightly
 def test_a_released_tree_is_read_back_from_its_file_with_its_generators(tmp_path):
     learner = EstimatorLearner.of(ASKED, fewest=10)
     records = records_of_arrays(np.repeat(FEATURES, 4, axis=0), np.repeat(LABELS, 4))

@@ -126,6 +126,7 @@ def test_activations_and_their_derivatives_are_those_of_keras(activation):
     np.testing.assert_allclose(ours, tape.gradient(value, point), atol=1e-6)
 
 
+@pytest.mark.nightly
 def test_one_step_of_each_optimizer_is_that_of_keras(records):
     import keras
 

@@ -74,6 +74,7 @@ def gradients(records):
     return np.array(gradients)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("norm", [0.3, 1.0, 1.5])
 def test_a_step_sums_the_exactly_clipped_gradients_of_the_records(records, gradients, norm):
     lengths = np.linalg.norm(gradients, axis=1, keepdims=True)
@@ -89,6 +90,7 @@ def test_without_noise_and_clipping_a_whole_batch_is_plain_training(records):
     np.testing.assert_allclose(_changes(records, _private(1e6, 0.0)), plain, atol=1e-6)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("drawn_by")
 def test_noise_has_the_deviation_of_multiplier_and_norm_over_the_batch(records):
     norm, multiplier = 1e-3, 50.0
@@ -181,6 +183,7 @@ def test_poisson_samples_take_each_row_with_the_rate_and_lose_none():
     assert np.abs(seen - 400).max() < 5 * np.sqrt(2000 * 0.2 * 0.8)
 
 
+@pytest.mark.nightly
 def test_epsilon_is_of_the_steps_really_taken(records):
     network = _private(1.0, 4.0, batch_size=10, epochs=3)
     trained = NetworkLearner(network).train(records, [ROWS], [1])
@@ -192,6 +195,7 @@ def test_epsilon_is_of_the_steps_really_taken(records):
     )
 
 
+@pytest.mark.nightly
 def test_training_stops_within_its_budget(records):
     told = []
     privacy = CentralPrivacy(noise_multiplier=2.0, max_epsilon=1.5)

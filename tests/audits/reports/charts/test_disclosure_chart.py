@@ -1,5 +1,7 @@
 import re
 
+import pytest
+
 from policy_engine.audits.reports.charts.disclosure import (
     distribution_chart,
     linkage_chart,
@@ -10,6 +12,7 @@ from policy_engine.kernels.estimates import Estimate
 ATTACKS = [f"attack {number}" for number in range(20)]
 
 
+@pytest.mark.nightly
 def test_more_attacks_than_colours_are_all_drawn():
     points = [(1, Estimate(value=0.1, low=0.05, high=0.2))]
     picture = linkage_chart(dict.fromkeys(ATTACKS, points), 0.01)

@@ -3,6 +3,7 @@
 import json
 
 import pyarrow as pa
+import pytest
 from output_checked import RESEARCHER, TABLE, policy_with
 
 from policy_engine.api.deciding import query_data
@@ -170,6 +171,7 @@ def test_owners_read_of_which_other_data_earlier_answers_were_and_who_asked_does
     assert earlier not in json.dumps(told) + repr(result)
 
 
+@pytest.mark.nightly
 def test_owners_read_which_limit_of_the_ledger_is_met(tmp_path, monkeypatch):
     monkeypatch.setattr(checking, "MOST_ATOMS", 1)
     found = findings(asked_in_turn(tmp_path, TABLE_OF_TWO), TABLE_OF_TWO)[0][0]

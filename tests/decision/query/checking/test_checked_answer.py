@@ -157,6 +157,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize(("sql", "code"), REFUSED.items())
 def test_query_that_cannot_be_checked_is_refused_with_a_code(refused, sql, code):
     assert refused(sql) == code
@@ -238,7 +239,7 @@ KINDS = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(("aggregate", "code"), KINDS.items())
 def test_class_of_an_aggregate_decides_by_which_rules_it_is_judged(ask, aggregate, code):
     result = ask(f"SELECT {aggregate} AS x FROM T")
@@ -274,7 +275,7 @@ def workers(others):
     )
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
 def test_all_but_few_of_a_group_are_withheld_however_it_is_asked(ask, spelling):
     """Of 300 persons, 285 are not nearly all, while 15 can hide in the others; 291 are."""
@@ -309,6 +310,7 @@ def test_total_of_a_column_of_two_values_is_judged_as_a_count(ask):
     assert suppressed(result) == {(0, "s"): WITHHELD, (0, "a"): WITHHELD}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("code", ["1", "1.0", "1.", "1e0"])
 def test_codes_of_a_case_are_the_same_however_they_are_written(ask, code):
     case = f"CASE WHEN ill THEN {code} ELSE 0.0 END"
@@ -510,6 +512,7 @@ def test_join_by_a_condition_is_refused(with_visits):
     assert with_visits(sql, UNIT).reasons[0].code == "K017"
 
 
+@pytest.mark.nightly
 def test_presence_of_a_key_does_not_tell_who_has_it(ask):
     """Person 78 farms, the others who are asked about live in the city: both are listed anyway."""
     for person in (7, 78):
@@ -528,7 +531,7 @@ def test_presence_of_a_key_does_not_tell_who_has_it(ask):
 EMPTY = ("person = 7 AND pay > 1006", "person = 7 AND pay <= 1006")
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("profile", ["sacro", "dwb-2015", "abs", "bundesbank"])
 @pytest.mark.parametrize(
     "sql",

@@ -52,7 +52,7 @@ def equations(rows, cells):
     return np.array(shown).reshape(-1, len(cells)), np.array(counts, float), hidden
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("profile", ["sacro", "dwb-2015"])
 @pytest.mark.parametrize("grouping", GROUPINGS)

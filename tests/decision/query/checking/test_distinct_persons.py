@@ -42,7 +42,7 @@ def figures(tmp_path):
 OF_WHOM = "SELECT COUNT(DISTINCT id) AS n FROM T WHERE diag "
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("last", range(3))
 def test_two_groups_and_both_together_do_not_tell_who_is_in_both(figures, last):
     queries = [OF_WHOM + one for one in ("= 'x'", "= 'y'", "IN ('x', 'y')")]
@@ -50,6 +50,7 @@ def test_two_groups_and_both_together_do_not_tell_who_is_in_both(figures, last):
     assert [one is None for one in figures(diagnoses([5]), *queries)] == [False, False, True]
 
 
+@pytest.mark.nightly
 def test_of_enough_persons_it_is_told_that_they_are_in_both(figures):
     queries = [OF_WHOM + one for one in ("= 'x'", "= 'y'", "IN ('x', 'y')")]
     assert figures(diagnoses(range(12)), *queries) == [40, 52, 80]

@@ -17,7 +17,7 @@ COUNTED = [
 ]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("figure", COUNTED)
 @pytest.mark.parametrize(("condition", "count"), [("ill", 10), ("NOT ill", 8)])
 def test_two_figures_do_not_tell_that_three_others_are_ill_in_any_words(
@@ -29,6 +29,7 @@ def test_two_figures_do_not_tell_that_three_others_are_ill_in_any_words(
     assert (rows, reasons) == ([{"n": None}], {"K045"})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("rest", "shown", "codes"), [(NOBODY_ELSE, None, {"K045"}), (MIXED, 8, set())]
 )
@@ -40,6 +41,7 @@ def test_two_conditions_in_where_tell_of_others_only_where_they_are_not_alike(
     assert (rows, reasons) == ([{"n": shown}], codes)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("rest", "shown"), [(NOBODY_ELSE, None), (MIXED, 8)])
 def test_two_figures_of_a_query_are_compared_as_those_of_two(tmp_path, rest, shown):
     figures = f"COUNT(*) FILTER (WHERE ill) AS n, COUNT(*) FILTER (WHERE ill AND {rest}) AS m"
@@ -47,7 +49,7 @@ def test_two_figures_of_a_query_are_compared_as_those_of_two(tmp_path, rest, sho
     assert rows == [{"n": 10, "m": shown}]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize(("rest", "shown"), [(NOBODY_ELSE, None), (MIXED, 11)])
 def test_those_of_whom_a_condition_holds_anyway_make_no_difference(tmp_path, rest, shown):
     """It is known who is of the other region, all of whom the condition holds of."""
@@ -56,7 +58,7 @@ def test_those_of_whom_a_condition_holds_anyway_make_no_difference(tmp_path, res
     assert ask(tmp_path / "l", second)[0] == [{"n": shown}]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "sql",
     [

@@ -75,6 +75,7 @@ def test_partners_count_whatever_conditions_subqueries_have(tmp_path, sql, rates
     assert answers == [["K019"], ["K019"]]
 
 
+@pytest.mark.nightly
 def test_filtered_subquery_of_one_row_for_each_value_is_a_condition(tmp_path):
     rates = (("x", 2019), ("y", 2020))
     few = f"SELECT COUNT(*) AS n FROM T JOIN {BY_ONE_YEAR.format(2020)} WHERE id < 13"

@@ -48,7 +48,7 @@ def shown(answer):
     return [row["n"] for row in answer.table.to_pylist()]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("first", "later"),
     [
@@ -68,7 +68,7 @@ def test_no_total_tells_of_a_withheld_cell_that_it_is_of_nobody(ask, first, late
     assert shown(ask(later)) == [None]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("keys", ["district", "region, sector", "region", "sector"])
 def test_a_later_table_withholds_a_cell_that_would_tell_it(ask, keys):
     ask(DISTRICTS)
@@ -100,6 +100,7 @@ def test_where_zeros_disclose_nothing_totals_are_given(ask):
     assert shown(ask("SELECT COUNT(*) AS n FROM T WHERE region = 'north'", "bundesbank")) == [110]
 
 
+@pytest.mark.nightly
 def test_a_zero_that_a_person_accepted_is_told_by_totals_and_another_one_is_not(tmp_path):
     south = ("d3", "south", 41)
     data = {TABLE: people({**SIZES, south: {**SIZES[south], "y": 0}})}

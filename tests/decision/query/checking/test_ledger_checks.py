@@ -13,6 +13,7 @@ PEOPLE = pa.table({"person": [*range(60)]})
 MEMBERS = [{"@id": ANN, "belongsTo": LAB}, {"@id": BEN, "belongsTo": LAB}]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("scope", "is_shared"),
     [("organisation", True), ("dataset", True), ("project", True), ("assignee", False)],

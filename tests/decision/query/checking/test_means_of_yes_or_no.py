@@ -50,7 +50,7 @@ TWO = (
 )
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize("queries", TWO)
 def test_a_mean_and_its_numerator_do_not_tell_of_one_person(figures, queries):
     worlds = [figures(str(is_ill), is_ill, *queries) for is_ill in (True, False)]
@@ -59,12 +59,13 @@ def test_a_mean_and_its_numerator_do_not_tell_of_one_person(figures, queries):
     assert sum(one for row in shown[0] for one in row) == 1
 
 
+@pytest.mark.nightly
 def test_whether_all_in_a_mean_say_yes_is_not_told(figures):
     sql = "SELECT AVG(CASE WHEN ill THEN 1 ELSE 0 END) AS a FROM T WHERE id = 10 OR ill"
     assert [figures(str(one), one, sql) for one in (True, False)] == [[[None]], [[None]]]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "sql",
     [

@@ -82,6 +82,7 @@ def known_and_unknown():
     return pa.table({"id": range(200), **known, "pay": random.lognormal(8, 0.4, 200).round()})
 
 
+@pytest.mark.nightly
 def test_covariances_with_known_columns_do_not_tell_everybody(tmp_path):
     """A mean and nine covariances are ten equations in the pays of ten persons."""
     unit = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/id"})
@@ -130,6 +131,7 @@ def overlapping():
     return pa.table({"id": range(161), "g": groups[0], "h": groups[1], **columns})
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("statistic", PAIRED)
 def test_statistic_of_two_columns_does_not_tell_of_one_person_by_two_groups(tmp_path, statistic):
     first, second = (f"SELECT {name}, {statistic} AS c FROM T GROUP BY {name}" for name in "gh")

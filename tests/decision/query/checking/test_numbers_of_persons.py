@@ -40,12 +40,14 @@ def ask(tmp_path):
     return answers
 
 
+@pytest.mark.nightly
 def test_who_knows_numbers_of_persons_does_not_know_those_of_rows(ask):
     sql = "SELECT region, AVG(pay) AS pay FROM T GROUP BY region"
     pay = ask(stays(3), PERSONS, sql)
     assert None not in pay["pay"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("asked", ["COUNT(*)", "AVG(pay)", "COUNT(DISTINCT id)"])
 def test_persons_with_one_row_each_are_as_many_as_their_rows(ask, asked):
     sql = f"SELECT region, {asked} AS x FROM T GROUP BY region"
@@ -96,6 +98,7 @@ def ask_ill(tmp_path):
     return answers
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("rows", TOLD_ROWS)
 def test_eleven_persons_ill_in_27_rows_are_not_told_with_these(ask_ill, rows):
     """Of 23 persons, four have five rows each. No eleven of them have more than 27 rows together:
@@ -110,6 +113,7 @@ def test_a_share_of_rows_is_not_followed_by_how_many_persons_they_are_of(ask_ill
     assert (share["x"], persons["x"]) == ([pytest.approx(27 / 39)], [None])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("rows", TOLD_ROWS)
 def test_eleven_persons_ill_in_15_rows_may_be_any(ask_ill, rows):
     """If one of the four is not among them, eleven have 23 rows."""

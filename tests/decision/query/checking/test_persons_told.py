@@ -51,7 +51,7 @@ ALONE = (
 )
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("profile", ["sacro", "fsrdc"])
 @pytest.mark.parametrize("sql", ALONE)
 def test_who_counts_by_a_known_row_does_not_hide_one_who_does_not(ask, sql, profile):
@@ -67,7 +67,7 @@ def test_one_secret_of_all_rows_of_persons_who_count_anyway_hides_nobody(ask):
     assert ask("l", visits(has_one=True), sql) == [[[None]]]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -104,7 +104,7 @@ OTHERS = "id NOT IN (" + ", ".join(str(n) for n in range(1, 200, 2) if n % 100 <
 BY_HALF = "SELECT half, COUNT(DISTINCT id) AS n FROM T WHERE diag = 'x' AND {} GROUP BY half"
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("of_odd", "is_shown"), [(lambda n: n % 100 < 48, False), (lambda n: n % 4 == 1, True)]
 )
@@ -116,7 +116,7 @@ def test_that_enough_persons_are_all_alike_does_not_follow_from_two_numbers(ask,
     assert (second[0][0] is not None) == is_shown
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("of_odd", [lambda n: n % 100 < 48, lambda n: n % 4 == 1])
 def test_nor_from_two_tables_by_what_all_rows_of_a_person_have(ask, of_odd):
     tables = ask("l", checkups(of_odd), BY_HALF.format("TRUE"), BY_HALF.format(OTHERS))

@@ -81,7 +81,7 @@ ALONE = {
 FORMS = ["COUNT(*) FROM T WHERE {}", "COUNT(*) FILTER (WHERE {}) FROM T"]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize("condition", ALONE.values(), ids=ALONE)
 @pytest.mark.parametrize("query", FORMS)
 def test_one_answer_does_not_tell_whether_a_chosen_person_is_ill(ask, condition, query):
@@ -96,7 +96,7 @@ def test_one_answer_does_not_tell_whether_a_chosen_person_is_ill(ask, condition,
 CHOSEN = "(id BETWEEN 20 AND 28 OR (id = 10 AND ill))"
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -120,6 +120,7 @@ def test_conditions_are_read_wherever_they_are_written(ask, sql):
     assert not results[0][0].permitted
 
 
+@pytest.mark.nightly
 def test_nobody_learns_that_all_of_a_chosen_group_are_ill(ask):
     sql = "SELECT COUNT(*) AS n FROM T WHERE id BETWEEN 0 AND 19 AND ill"
     for well in (0, 1, 9):
@@ -156,7 +157,7 @@ PASSES = {
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("sql", "is_in"), PASSES.items(), ids=PASSES)
 @pytest.mark.parametrize("refinements", [(), (UNIT,)])
 def test_ordinary_conditions_are_answered(ask, sql, is_in, refinements):
@@ -315,6 +316,7 @@ def visits(ill):
     return pa.table({"id": [n // 2 for n in range(240)], "ill": [ill(n) for n in range(240)]})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("ill", "is_shown"),
     [(lambda n: n % 14 == 0, True), (lambda n: n // 2 % 14 == 0, False)],
@@ -472,7 +474,7 @@ def rows_seen(sql, worlds, ask):
     ]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     "sql",
     [

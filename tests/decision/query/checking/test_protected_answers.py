@@ -115,7 +115,7 @@ NOT_HIDDEN = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("sql", NOT_HIDDEN.values(), ids=NOT_HIDDEN)
 @pytest.mark.parametrize("mitigation", ["round", "noise"])
 def test_what_rounding_and_noise_do_not_hide_stays_suppressed(ask, sql, mitigation):

@@ -67,6 +67,7 @@ def test_where_the_policy_denies_nothing_is_left_to_a_person(verdict):
     assert left(opened(denied, is_exception=True)) == list(MASKS)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("place", [2, 3])
 def test_what_may_not_be_let_out_cannot_be_accepted(verdict, place):
     cells = np.zeros(verdict.reasons.shape, np.bool_)
@@ -117,7 +118,7 @@ ZEROS = [
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("sql", ZEROS)
 def test_a_zero_may_be_let_out_in_whatever_words_it_is_asked_for(tmp_path, sql):
     """Which one cell tells by itself, that nobody of a region is of a sector, is the person's."""
@@ -131,6 +132,7 @@ def test_a_zero_may_be_let_out_in_whatever_words_it_is_asked_for(tmp_path, sql):
     assert OutputLedger(ledger).history()[-1].output.accepted == "carl"
 
 
+@pytest.mark.nightly
 def test_a_zero_that_only_several_answers_tell_is_not_let_out(tmp_path):
     """Of regions c and d, two are of sector x, and just the two of c are: none of d is."""
     table, ledger = pa.concat_tables([PEOPLE, WITHOUT_X]), tmp_path / "ledger"

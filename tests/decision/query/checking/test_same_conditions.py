@@ -84,7 +84,7 @@ PAIRS = {
 }
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("queries", PAIRS.values(), ids=PAIRS)
 @pytest.mark.parametrize("order", [1, -1])
 def test_answers_with_and_without_a_person_do_not_tell_of_the_person(ask, queries, order):
@@ -103,7 +103,7 @@ REPEATED = [
 ]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("sql", REPEATED)
 def test_same_condition_in_other_words_is_free(ask, sql):
     first, again = ask(REPEATED[0], sql)
@@ -122,6 +122,7 @@ def test_key_is_the_condition_that_it_has_its_value(ask):
         assert result.checked.suppressed == ()
 
 
+@pytest.mark.nightly
 def test_measures_of_the_same_rows_are_answered_together_and_again(ask):
     sql = "SELECT COUNT(*) AS n, SUM(pay) AS s, AVG(pay) AS m FROM T WHERE ill"
     for result in ask(sql, sql, "SELECT AVG(pay) AS m, COUNT(*) AS n FROM T WHERE ill"):
@@ -135,6 +136,7 @@ def test_other_condition_of_the_same_rows_is_refused(ask):
     assert codes(second) == {"K041"}
 
 
+@pytest.mark.nightly
 def test_ledger_on_disk_keeps_the_conditions(ask):
     [first] = ask(f"{COUNT} ill AND id >= 30", ill=False)
     [second] = ask(f"{COUNT} ill AND id > 30", ill=False)

@@ -22,6 +22,7 @@ CODES = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("aggregate", "codes"), CODES.items())
 def test_each_of_few_values_is_that_of_enough_units(tmp_path, aggregate, codes):
     """Three persons have the kind 99, and forty or so each of the three levels."""

@@ -156,6 +156,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_text_in_turtle_keeps_every_statement(text):
     assert_kept(HEAD + text)
@@ -519,6 +520,7 @@ def told(policy):
     return dataclasses.replace(policy, digest="", source="")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("syntax", ["turtle", "n-triples", "rdf-xml", "json-ld"])
 def test_shipped_policies_are_read_as_the_same_in_every_syntax(syntax):
     for file in sorted((ROOT / "policies").glob("*.jsonld")):

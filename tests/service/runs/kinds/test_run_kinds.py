@@ -121,6 +121,7 @@ def test_exploring_compares_settings(inputs, people_file):
     assert all("reason" not in one["outcome"] for one in json.loads(shown["exploration.json"]))
 
 
+@pytest.mark.nightly
 def test_an_attack_on_members_goes_on_from_what_was_kept(inputs, records):
     stages = []
     about = {"data": "data1", "label": "disease", "model": NAIVE_BAYES, "shadows": 2}
