@@ -276,6 +276,7 @@ OF_READING: Mapping[str, tuple[str, Any]] = {
     "pe:pPercent": ("gteq", 0.15),
     "pe:minDegreesOfFreedom": ("gteq", 20),
     "pe:unitsBeyondPercentile": ("gteq", 20),
+    "pe:percentileLadder": ("eq", "0.5:20 0.25:40"),
     "pe:zerosDisclosive": ("eq", False),
     "pe:roundBase": ("eq", 10),
     "pe:significantDigits": ("lteq", 3),
@@ -295,6 +296,10 @@ READING_VALUES: Mapping[str, tuple[str, str]] = {
     "pe:pPercent": ("a number above 0, at most 10", "the profile's"),
     "pe:minDegreesOfFreedom": ("an integer of 1 or more", "the profile's"),
     "pe:unitsBeyondPercentile": ("an integer of 1 or more", "the profile's"),
+    "pe:percentileLadder": (
+        "steps `SHARE:UNITS`, the largest share, 0.5 at most, first",
+        "the profile's",
+    ),
     "pe:zerosDisclosive": ("true or false", "the profile's"),
     "pe:roundBase": ("an integer of 2 or more", "the profile's"),
     "pe:significantDigits": ("an integer from 1 to 15", "the profile's"),

@@ -165,7 +165,9 @@ class _Reader:
                 message = f"pe:{name}: {_lower(one['msg'])}. Given: {values[name]!r:.40}."
                 self._add("M003", message, "", parts[name])
             return None
-        return own.model_dump(by_alias=True, exclude_none=True)
+        fields = type(own).model_fields.items()
+        settings = {info.alias or field: getattr(own, field) for field, info in fields}
+        return {name: value for name, value in settings.items() if value is not None}
 
     def _unit(self, parts: Mapping[str, Constraint], rule: Rule) -> str:
         """Return the column of the unit of privacy, by its IRI; empty where none is named."""

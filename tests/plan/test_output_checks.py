@@ -24,6 +24,13 @@ def test_a_bound_makes_a_profile_stricter_and_never_weaker(operator, value, unit
     assert check.profile.notation == "sacro"
 
 
+def test_a_ladder_of_the_policy_is_in_place_of_the_profiles():
+    text = "0.5:30 0.25:60"
+    check = check_of(("pe:outputCheck", "eq", "iab"), ("pe:percentileLadder", "eq", text))
+    assert (check.profile.ladder_units(0.25), check.profile.ladder_units(0.1)) == (60, None)
+    assert check.facts()["percentileLadder"] == text
+
+
 def test_how_a_check_is_made_is_as_the_policy_says():
     check = check_of(
         ("pe:outputCheck", "eq", "abs"),
@@ -58,6 +65,12 @@ def test_a_check_without_a_unit_is_hinted_at():
         ([("pe:outputCheck", "eq", "abs"), ("pe:maxGroupShare", "eq", 1.5)], "M003", "1.5"),
         ([("pe:outputCheck", "eq", "abs"), ("pe:secondary", "eq", "some")], "M003", "secondary"),
         ([("pe:outputCheck", "eq", "abs"), ("pe:outputCheck", "eq", "iab")], "M003", "twice"),
+        ([("pe:outputCheck", "eq", "abs"), ("pe:percentileLadder", "eq", "0.5")], "M003", "such"),
+        (
+            [("pe:outputCheck", "eq", "abs"), ("pe:percentileLadder", "gteq", "0.5:20")],
+            "M003",
+            "eq",
+        ),
         (
             [
                 ("pe:outputCheck", "eq", "abs"),

@@ -2,9 +2,14 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from policy_engine.methods.output_checks.profile import OutputProfile
+from policy_engine.methods.output_checks.profile import (
+    OutputProfile,
+    PercentileStep,
+    ladder_text,
+    read_ladder,
+)
 
 Secondary = Literal["none", "exact", "interval"]
 Mitigation = Literal["deny", "suppress", "round", "noise", "review"]
@@ -19,6 +24,7 @@ THRESHOLDS = {
     "pPercent": "p_percent",
     "minDegreesOfFreedom": "min_degrees_of_freedom",
     "unitsBeyondPercentile": "units_beyond_percentile",
+    "percentileLadder": "percentile_ladder",
     "zerosDisclosive": "zeros_disclosive",
     "roundBase": "round_base",
     "significantDigits": "significant_digits",
@@ -68,6 +74,7 @@ class OutputCheck(BaseModel):
         """Return what a policy may ask of it, by the names of its parameters."""
         values = {name: getattr(self.profile, field) for name, field in THRESHOLDS.items()}
         values |= {name: getattr(self, field) for name, field in HANDLING.items()}
+        values["percentileLadder"] = ladder_text(self.profile.percentile_ladder)
         values[OUTPUT_CHECK] = self.profile.notation
         return {name: value for name, value in values.items() if value not in (None, "")}
 
@@ -89,6 +96,11 @@ class OwnThresholds(BaseModel):
     units_beyond_percentile: Annotated[int | None, Field(alias="unitsBeyondPercentile", ge=1)] = (
         None
     )
+    percentile_ladder: Annotated[
+        tuple[PercentileStep, ...] | None,
+        BeforeValidator(read_ladder),
+        Field(alias="percentileLadder"),
+    ] = None
     zeros_disclosive: Annotated[bool | None, Field(alias="zerosDisclosive")] = None
     round_base: Annotated[int | None, Field(alias="roundBase", ge=2)] = None
     significant_digits: Annotated[int | None, Field(alias="significantDigits", ge=1, le=15)] = None

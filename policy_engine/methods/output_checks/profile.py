@@ -1,5 +1,6 @@
 """A profile: the thresholds by which one institution lets the results of analyses out."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -21,6 +22,42 @@ class PercentileStep(BaseModel):
 
     share: Annotated[float, Field(gt=0, le=0.5, strict=True)]
     units: Units
+
+    @property
+    def text(self) -> str:
+        """Its share and its units, as a policy writes them."""
+        return f"{self.share:g}:{self.units}"
+
+
+def ladder_text(steps: Sequence[PercentileStep]) -> str:
+    """Return a ladder as a policy writes it: 0.5:20 0.25:40; empty where there is none."""
+    return " ".join(one.text for one in steps)
+
+
+def read_ladder(text: object) -> tuple[PercentileStep, ...]:
+    """Return the steps of a ladder from its text, the largest share first.
+
+    Raises ValueError for what is no ladder, asks less of a rarer tail, or is spelled in another way
+    than `ladder_text` does: what a policy says is compared as a text.
+    """
+    pairs = [one.split(":") for one in str(text).split()]
+    try:
+        steps = tuple(PercentileStep(share=float(one), units=int(two)) for one, two in pairs)
+    except ValueError:
+        steps = ()
+    if not steps:
+        raise ValueError("a ladder is of steps such as '0.5:20 0.25:40': shares and their units")
+    check_descent(steps)
+    if text != ladder_text(steps):
+        raise ValueError(f"a ladder is written as {ladder_text(steps)!r}")
+    return steps
+
+
+def check_descent(steps: Sequence[PercentileStep]) -> None:
+    """Raise ValueError for a ladder that asks less of a rarer tail."""
+    shares, units = [-one.share for one in steps], [one.units for one in steps]
+    if shares != sorted(set(shares)) or units != sorted(units):
+        raise ValueError("the further out a percentile is, the more units it is taken of")
 
 
 class OutputProfile(BaseModel):
@@ -63,10 +100,7 @@ class OutputProfile(BaseModel):
     @model_validator(mode="after")
     def _descends(self) -> "OutputProfile":
         """Raise ValueError for a ladder that asks less of a rarer tail."""
-        shares = [-one.share for one in self.percentile_ladder]
-        units = [one.units for one in self.percentile_ladder]
-        if shares != sorted(set(shares)) or units != sorted(units):
-            raise ValueError("the further out a percentile is, the more units it is taken of")
+        check_descent(self.percentile_ladder)
         return self
 
     @property

@@ -20,6 +20,8 @@ ASKED = [
     [("pe:outputCheck", "eq", "iab"), ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/person"})],
     [("pe:outputCheck", "eq", "fsrdc"), ("pe:mitigation", "eq", "review")],
     [("pe:outputCheck", "eq", "sacro"), ("pe:zerosDisclosive", "eq", False)],
+    [("pe:outputCheck", "eq", "iab")],
+    [("pe:outputCheck", "eq", "sacro"), ("pe:percentileLadder", "eq", "0.5:20 0.25:40")],
 ]
 
 
