@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from policy_engine.api.bundling import bundle_policies, load_bundle
     from policy_engine.api.catalogs import fetch_data, open_catalog
     from policy_engine.api.certifying import certify_output
+    from policy_engine.api.checking_outputs import TableRecipe, check_tables
     from policy_engine.api.comparing import compare_release
     from policy_engine.api.converting import convert_policy
     from policy_engine.api.deciding import (
@@ -78,6 +79,7 @@ _HOMES = {
         "api.auditing_secrets": ("audit_attribute",),
         "api.bundling": ("bundle_policies", "load_bundle"),
         "api.certifying": ("certify_output",),
+        "api.checking_outputs": ("TableRecipe", "check_tables"),
         "api.comparing": ("compare_release",),
         "api.converting": ("convert_policy",),
         "api.disclosing": ("audit_disclosure",),
@@ -155,6 +157,7 @@ __all__ = [
     "QueryStop",
     "Request",
     "SparkEngine",
+    "TableRecipe",
     "TrailReport",
     "VerifiedRelease",
     "World",
@@ -173,6 +176,7 @@ __all__ = [
     "bundle_policies",
     "certify_output",
     "check_policy",
+    "check_tables",
     "compare_policies",
     "compare_release",
     "compliance_report",

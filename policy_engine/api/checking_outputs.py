@@ -10,6 +10,7 @@ from typing import Any, Unpack
 from policy_engine.api.arguments import check_arguments
 from policy_engine.api.chosen_checks import ChosenCheck, choose_check
 from policy_engine.api.folder_pages import write_pages
+from policy_engine.api.result_frames import result_files
 from policy_engine.api.session_data import column_history, load_microdata
 from policy_engine.api.session_outputs import SessionOutput
 from policy_engine.api.session_tables import recipe_request, tabulated
@@ -55,13 +56,13 @@ class CheckedTables:
 
 @check_arguments
 def check_tables(
-    tables: str | Path | Sequence[str | Path],
+    tables: Any,
     *,
     policy: Source | None = None,
     profile: str = "",
     unit: str = "",
     kind: TableKind = "totals",
-    counts: str | Path | None = None,
+    counts: Any = None,
     units: bool = False,
     keys: int = 0,
     total: str = "",
@@ -72,8 +73,9 @@ def check_tables(
     key: Key = None,
     **reading: Unpack[ReadingOptions],
 ) -> CheckedTables:
-    """Return what a check says of finished tables: CSV, Parquet or Excel, with or without totals.
-    Each sheet of a workbook is a table.
+    """Return what a check says of finished tables: CSV, Parquet or Excel by their paths, or frames
+    of pandas, polars or Arrow, one or a list, with or without totals. Each sheet of a workbook is a
+    table.
 
     Tables of a `kind` ("counts", "totals" or "means") are judged alone, `counts` being a table of
     the same cells; counts are of rows unless they are said to be of `units`. With `data` and a
@@ -81,7 +83,8 @@ def check_tables(
     totals are called. With `out`, a folder for a checker is written, by whom and under which `key`.
 
     Raises DataError for tables that cannot be read (C002 to C011), do not add up (K026) or are not
-    what the recipe makes of the data (K029), RequestError (K025), PlanError (M001, M002).
+    what the recipe makes of the data (K029), RequestError (K025) for what is no table and options
+    that do not go together, PlanError (M001, M002).
     """
     chosen = choose_check(policy, profile, unit, data, **reading)
     if (data is None) != (recipe is None):
@@ -90,20 +93,18 @@ def check_tables(
     if out is not None:
         check_vacant(Path(out))
     has_measures = recipe is not None and not recipe.across
-    paths = [tables] if isinstance(tables, str | Path) else list(tables)
-    if not paths:
-        raise RequestError.of("K025", "No table is given.", "Give the path of one, or of several.")
     # By a recipe, the data say what adds up.
     read_kind: TableKind = kind if recipe is None else "means"
-    finished = [
-        table
-        for one in paths
-        for table in read_tables(Path(one), keys, total, kind=read_kind, has_measures=has_measures)
-    ]
+    with result_files(tables) as paths:
+        finished = [
+            table
+            for one in paths
+            for table in read_tables(one, keys, total, kind=read_kind, has_measures=has_measures)
+        ]
     if recipe is not None:
         outputs, digest = _judged_by_recipe(finished, chosen, recipe)
     else:
-        beside = None if counts is None else read_finished(Path(counts), keys, total, kind="counts")
+        beside = _counts_beside(counts, keys, total)
         # Without a unit of privacy, a row is one, and a count of rows one of units.
         is_of_units = units or not chosen.unit
         outputs, digest = _judged(finished, chosen, kind, beside, is_of_units=is_of_units), ""
@@ -114,6 +115,13 @@ def check_tables(
     name = f"{chosen.check.profile.notation} {chosen.check.profile.version}"
     is_released = all(one.is_whole for one in outputs)
     return CheckedTables(name, tuple(map(SessionOutput, outputs)), is_released)
+
+
+def _counts_beside(counts: Any, keys: int, total: str) -> FinishedTable | None:
+    if counts is None:
+        return None
+    with result_files([counts]) as [path]:
+        return read_finished(path, keys, total, kind="counts")
 
 
 def _judged(

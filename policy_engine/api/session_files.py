@@ -45,6 +45,6 @@ def file_content(output: Any) -> tuple[str, bytes]:
         return ".png", picture.getvalue()
     if any(hasattr(output, one) for one in ("__arrow_c_stream__", "to_csv", "write_csv")):
         message = f"A {type(output).__name__} has no evidence, and as a text only some of its rows."
-        hint = "Ask the session for the table, or write it to a file and add that, for review."
+        hint = "Ask the session for it, give it to check_tables, or add it as a file, for review."
         raise RequestError.of("K025", message, hint)
     return ".txt", str(output).encode()

@@ -1,6 +1,9 @@
 """Which tables may be given to be checked, and what leaves of them."""
 
 import openpyxl
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from output_checked import TABLE, policy_with
 
@@ -16,6 +19,58 @@ def test_one_table_is_given_by_its_path_and_none_is_refused(tmp_path):
     for tables in ([], None, 5):
         with pytest.raises(PolicyEngineError, match=r"K025|U002"):
             check_tables(tables, profile="sacro")
+
+
+def crossed(margins):
+    """Return a crossing of regions and sectors as pandas makes it, of which one cell is small."""
+    frame = pd.DataFrame(ROWS, columns=["region", "sector", "pay"])
+    return pd.crosstab(frame.region, frame.sector, margins=margins)
+
+
+FRAMES = {
+    "index of pandas": crossed,
+    "index of categories": lambda margins: crossed(margins).set_axis(
+        pd.CategoricalIndex(crossed(margins).columns), axis=1
+    ),
+    "columns of pandas": lambda margins: crossed(margins).reset_index(),
+    "polars": lambda margins: pl.from_pandas(crossed(margins).reset_index()),
+    "arrow": lambda margins: pa.Table.from_pandas(
+        crossed(margins).reset_index(), preserve_index=False
+    ),
+}
+
+
+@pytest.mark.parametrize("margins", [False, True])
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_frame_is_judged_as_its_file_is(name, margins, tmp_path):
+    crossed(margins).to_csv(tmp_path / "table.csv")
+    [by_file] = check_tables(tmp_path / "table.csv", profile="sacro", kind="counts").outputs
+    [output] = check_tables(FRAMES[name](margins), profile="sacro", kind="counts").outputs
+    assert (output.name, str(output)) == ("table", str(by_file))
+    # Without margins, nothing adds up; with them, a line of cells and totals would tell the six.
+    assert len(output.suppressed) == (4 if margins else 1)
+
+
+def test_a_series_is_a_table_and_frames_are_judged_together():
+    frame = pd.DataFrame(ROWS, columns=["region", "sector", "pay"])
+    sizes = frame.groupby(["region", "sector"]).size()
+    alone, total = check_tables(
+        [sizes, frame.region.value_counts()], profile="sacro", kind="counts", keys=0
+    ).outputs
+    assert (alone.name, total.name) == ("table", "table 2")
+    assert [one["keys"] for one in alone.suppressed] == [{"region": "south", "sector": "farm"}]
+    assert [one["keys"] for one in total.suppressed] == [{"region": "south"}]
+    means = frame.groupby("region").pay.mean()
+    counts = frame.groupby("region").pay.count()
+    [judged] = check_tables(means, profile="sacro", kind="means", counts=counts).outputs
+    assert judged.status == "review"
+
+
+def test_a_frame_with_columns_of_two_levels_is_refused():
+    frame = pd.DataFrame(ROWS, columns=["region", "sector", "pay"])
+    two = frame.groupby("region").agg({"pay": ["mean", "count"]})
+    with pytest.raises(PolicyEngineError, match="This one has 2"):
+        check_tables(two, profile="sacro")
 
 
 def test_a_table_that_may_have_totals_by_which_blanks_follow_is_for_a_person(tmp_path):

@@ -109,7 +109,7 @@ def _for_a_person(units: Counts, has_counts: bool) -> ShownStatistic:
     # Without counts nobody knows of how few a figure is: that is for a person, too, and no rule
     # of few units may say more than is known.
     known_units = units if has_counts else np.full(len(units), np.iinfo(np.int64).max)
-    return ShownStatistic(Statbarn.CLUSTERS, CellEvidence(known_units))
+    return ShownStatistic(Statbarn.OTHER, CellEvidence(known_units))
 
 
 def check_totals(table: FinishedTable) -> None:

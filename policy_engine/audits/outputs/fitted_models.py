@@ -169,4 +169,4 @@ def one_row(
 
 def for_a_person(units: int) -> ShownStatistic:
     """Return what no rule judges, so that a person has to decide."""
-    return ShownStatistic(Statbarn.CLUSTERS, CellEvidence(np.array([units])))
+    return ShownStatistic(Statbarn.OTHER, CellEvidence(np.array([units])))

@@ -259,6 +259,7 @@ RULES: Mapping[Statbarn, tuple[Rule, ...]] = MappingProxyType(
         Statbarn.STATISTICAL_HYPOTHESIS_TESTS: (few_units, degrees_of_freedom),
         Statbarn.LINKED_MULTILEVEL_TABLES: (few_units, group_disclosure, needs_checker),
         Statbarn.CLUSTERS: (few_units, needs_checker),
+        Statbarn.OTHER: (few_units, needs_checker),
     }
 )
 """What each class of statistics must satisfy."""

@@ -47,6 +47,7 @@ class Statbarn(StrEnum):
     STATISTICAL_HYPOTHESIS_TESTS = "statistical hypothesis tests"
     LINKED_MULTILEVEL_TABLES = "linked multilevel tables"
     CLUSTERS = "clusters"
+    OTHER = "other"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from policy_engine.audits.outputs.model import Statbarn
 from policy_engine.audits.outputs.output_records import RuleRecord
 from policy_engine.kernels.output_checks.rule_conditions import RuleComparison
 from policy_engine.kernels.output_checks.rule_decisions import compare_values
@@ -40,7 +41,9 @@ def reasons_for(record: RuleRecord, material: LearntAbout) -> tuple[str, ...]:
 def _of_rules(record: RuleRecord) -> Iterator[str]:
     place = PLACES.get(record.analysis_type)
     if place is None:
-        yield f"No rule is about outputs of the type {record.analysis_type!r}."
+        is_named = record.analysis_type != Statbarn.OTHER
+        kind = f"the type {record.analysis_type!r}" if is_named else "this kind"
+        yield f"No rule is about outputs of {kind}."
         return
     if record.is_confidential is None:
         yield "Nobody said whether it is confidential."

@@ -171,6 +171,7 @@ CASES = {
     "modes without a rule": (S.MODE, evidence(mode_share=0.5), ABS, ["K020"]),
     "modes without evidence": (S.MODE, evidence(), SACRO, ["K016"]),
     "clusters": (S.CLUSTERS, evidence(), SACRO, ["K021"]),
+    "what no rule knows": (S.OTHER, evidence(), SACRO, ["K021"]),
     "a test": (S.STATISTICAL_HYPOTHESIS_TESTS, evidence(degrees_of_freedom=10), SACRO, []),
 }
 

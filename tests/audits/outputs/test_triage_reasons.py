@@ -14,6 +14,13 @@ def first_reasons(kind, is_confidential=True, **attributes):  # noqa: FBT002
 
 
 @pytest.mark.parametrize(
+    ("kind", "named"), [("Sonnet", "the type 'Sonnet'"), ("other", "this kind")]
+)
+def test_what_no_rule_is_about_is_named_where_it_has_a_name(kind, named):
+    assert first_reasons(kind) == (f"No rule is about outputs of {named}.",)
+
+
+@pytest.mark.parametrize(
     ("kind", "attributes", "reasons"),
     [
         (
