@@ -304,7 +304,7 @@ READING_VALUES: Mapping[str, tuple[str, str]] = {
     "pe:roundBase": ("an integer of 2 or more", "the profile's"),
     "pe:significantDigits": ("an integer from 1 to 15", "the profile's"),
     "pe:secondary": ("none, exact or interval", "interval"),
-    "pe:mitigation": ("deny, suppress, round, noise or review", "suppress"),
+    "pe:mitigation": ("deny, suppress, round, random-rounding, noise or review", "suppress"),
     "pe:ledgerScope": ("assignee, organisation, project or dataset", "dataset"),
     "pe:privacyUnit": ("a column of what is read", "none: each row is of another"),
 }

@@ -85,7 +85,7 @@ def _single(checks: list[RuleCheck]) -> RuleCheck:
 
 
 def _answerable(check: OutputCheck) -> OutputCheck:
-    if check.mitigation in ("round", "noise"):
+    if check.is_changing_figures:
         message = (
             f"Outputs of sessions and finished tables are not protected by {check.mitigation!r}."
         )

@@ -309,8 +309,8 @@ NoiseKeyOption = Annotated[
     typer.Option(
         "--noise-key",
         metavar="FILE",
-        help="The owner's secret key of the noise that a policy's output checks ask for, of at "
-        "least 32 bytes: the same persons get the same noise in every answer. It is not "
+        help="The owner's secret key of the noise or random rounding that a policy's output checks "
+        "ask for, of at least 32 bytes: the same persons get the same in every answer. It is not "
         "differential privacy, which --epsilon asks for.",
     ),
 ]

@@ -171,7 +171,7 @@ def test_owner_is_told_what_protecting_an_answer_would_cost(query_alone):
     """Of three regions, one has four persons: of 40, 30 and 4, the last would be 5."""
     costs = json.loads(query_alone(BY_REGION, "--alternatives", "--format", "json").stdout)
     assert (costs["measure"], costs["cells"], costs["primary"]) == ("n", 3, 1)
-    assert [one["blank_cells"] for one in costs["alternatives"]] == [1, 0, 0]
+    assert [one["blank_cells"] for one in costs["alternatives"]] == [1, 0, 0, 0]
     assert costs["alternatives"][1]["cell_error"] == pytest.approx(1 / 3)
     assert "33%" in costs["suggestion"]
     text = query_alone(BY_REGION, "--alternatives").stdout

@@ -67,7 +67,8 @@ def protect_by_noise(
 ) -> ProtectedFigures:
     """Return a table with noise of at most so much, (rows, measures), in its numbers of units.
 
-    The other parameters are those of `protect_by_rounding`.
+    What they are rounded by at random is noise as well. The other parameters are those of
+    `protect_by_rounding`.
     """
     grid = grid_of(verdict.table)
     values = np.where(counts, noisy, verdict.table.values)

@@ -1,4 +1,4 @@
-"""Noise that follows from who is counted: the same persons get the same noise in every table.
+"""Noise and rounding that follow from who is counted: the same persons, the same in every table.
 
 Fraser and Wooton: A proposed method for confidentialising tabular output to protect against
 differencing, UNECE work session on statistical data confidentiality, 2005; the table of
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from policy_engine.kernels.normal import uniforms
 from policy_engine.kernels.output_checks.table_system import Floats, Ints
+from policy_engine.kernels.random_rounding import round_at_random
 from policy_engine.kernels.siphash import Words, derive_key, hash_rows
 
-_UNITS, _CELLS = 1, 2
-"""Numbers of the keys for units and for cells, both derived from the secret one."""
+_UNITS, _CELLS, _ROUNDED = 1, 2, 3
+"""Numbers of the keys for units, for noise and for rounding, all derived from the secret one."""
 _STEPS = 200
 _EXACT, _NEAR = 1e-10, 1e-8
 
@@ -112,3 +113,15 @@ def add_noise(counts: Ints, keys: Words, table: NoiseTable, secret: Words) -> In
     places = (uniforms(hashes)[:, np.newaxis] >= steps[rows]).sum(axis=1)
     # Rounded probabilities that end before 1, or begin after 0, never lead out of the support.
     return np.asarray(np.maximum(counts + places - table.most, 0))
+
+
+def round_by_keys(counts: Ints, keys: Words, base: int, secret: Words) -> Ints:
+    """Return counts of units, (cells,), rounded without bias to multiples of a base beside them.
+
+    Each is expected to be the count; which multiple it becomes follows from the cells' keys,
+    (cells,), drawn by a keyed hash of its own for each base, so that one drawn as noise, or for
+    another base, tells nothing of it.
+    """
+    bases = np.full(len(keys), base, dtype=np.uint64)
+    hashes = hash_rows([keys, bases], derive_key(secret, _ROUNDED))[:, 0]
+    return round_at_random(counts.astype(np.float64), base, hashes).astype(np.int64)

@@ -12,7 +12,7 @@ from policy_engine.methods.output_checks.profile import (
 )
 
 Secondary = Literal["none", "exact", "interval"]
-Mitigation = Literal["deny", "suppress", "round", "noise", "review"]
+Mitigation = Literal["deny", "suppress", "round", "random-rounding", "noise", "review"]
 LedgerScope = Literal["assignee", "organisation", "project", "dataset"]
 
 THRESHOLDS = {
@@ -69,6 +69,21 @@ class OutputCheck(BaseModel):
     def is_all_or_nothing(self) -> bool:
         """Whether nothing of an output is released that has a cell which does not pass."""
         return self.mitigation in ("deny", "review")
+
+    @property
+    def is_changing_figures(self) -> bool:
+        """Whether figures are shown in a form that others, and the number of all, do not tell."""
+        return self.mitigation in ("round", "random-rounding", "noise")
+
+    @property
+    def needs_base(self) -> bool:
+        """Whether figures are rounded to multiples of a base."""
+        return self.mitigation in ("round", "random-rounding")
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether what figures become follows from a secret key."""
+        return self.mitigation in ("random-rounding", "noise")
 
     def facts(self) -> dict[str, Any]:
         """Return what a policy may ask of it, by the names of its parameters."""

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from policy_engine.kernels.output_checks.cell_keys import (
     add_noise,
     noise_table,
+    round_by_keys,
     sums_of_keys,
     unit_keys,
 )
@@ -60,3 +61,29 @@ def test_noise_is_drawn_as_its_table_says(count):
     noise = add_noise(np.full(len(keys), count), keys, table, SECRET) - count
     shares = np.bincount(noise + 4, minlength=9) / len(keys)
     assert shares == pytest.approx(table.probabilities[min(count, 4)], abs=0.015)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 10])
+def test_counts_are_rounded_to_multiples_beside_them_without_bias(count):
+    """Of 20,000 cells, the mean is within 5 standard deviations of the count."""
+    keys = unit_keys(np.arange(20_000, dtype=np.uint64), OTHER)
+    rounded = round_by_keys(np.full(len(keys), count), keys, 5, SECRET)
+    assert (rounded % 5 == 0).all()
+    assert (np.abs(rounded - count) < 5).all()
+    share = count % 5 / 5
+    deviation = 5 * (share * (1 - share) / len(keys)) ** 0.5
+    assert abs(rounded.mean() - count) <= 5 * deviation
+
+
+def test_rounding_follows_from_the_cell_the_secret_and_the_base():
+    """Noise that was drawn of a cell does not tell its rounding."""
+    counts = np.full(1000, 11)
+    once, again = (round_by_keys(counts, KEYS, 5, SECRET) for _ in range(2))
+    assert (once == again).all()
+    rises = once > 11
+    for other in (
+        round_by_keys(counts, KEYS, 5, OTHER) > 11,
+        round_by_keys(np.full(1000, 22), KEYS, 10, SECRET) > 22,
+        add_noise(counts, KEYS, noise_table(4, 3.0), SECRET) > 11,
+    ):
+        assert abs(np.corrcoef(rises, other)[0, 1]) < 0.15

@@ -40,8 +40,6 @@ from policy_engine.release.output_ledger import (
 from policy_engine.release.output_ledger.known_counts import with_known_counts
 from policy_engine.release.telling_differences import ToldDifferences
 
-_DISTORTED = ("round", "noise")
-"""What is shown of figures that others, and the number of all, do not tell exactly."""
 _OF_VALUES = ("sum:", "mean:", "shape:", "pair:")
 
 if TYPE_CHECKING:
@@ -172,7 +170,7 @@ def ledger_answer(
         empty_parts=dataset_rows.empty_parts if _hides_zeros(verdict) else None,
         measured=dataset_rows.measured,
     )
-    if verdict.check.secondary == "none" or verdict.check.mitigation in _DISTORTED:
+    if verdict.check.secondary == "none" or verdict.check.is_changing_figures:
         return answer
     others = _of_values(gathered, members, dataset_rows)
     return with_known_counts(answer, dataset_rows.everybody, others)

@@ -94,7 +94,7 @@ class AnswerLedger:
         Raises LedgerError (K030 to K037) if the ledger cannot be used: then nothing is shown.
         """
         # What does not pass may be shown all the same, in another form, and is then recorded too.
-        is_protected = verdict.check.mitigation in ("round", "noise")
+        is_protected = verdict.check.is_changing_figures
         if not (is_protected or verdict.released.any()):
             return verdict, RecordedAnswer(self.scope)
         members = [*cell_members(gathered, rows(), tables)]

@@ -1,4 +1,9 @@
-"""Checked answers of which small counts are rounded or get noise, as their policy says."""
+"""Checked answers of which small counts are rounded or get noise, as their policy says.
+
+Hundepool et al.: Statistical Disclosure Control, Wiley 2012, chapter 5: rounding of frequency
+tables, to the nearest multiple, at random and controlled; of cell keys, see
+`kernels.output_checks.cell_keys`.
+"""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -29,6 +34,7 @@ from policy_engine.errors import DataError
 from policy_engine.kernels.output_checks.cell_keys import (
     add_noise,
     noise_table,
+    round_by_keys,
     sums_of_keys,
     unit_keys,
 )
@@ -70,16 +76,17 @@ class ProtectionInputs:
 
 def check_protection(check: OutputCheck, noise_key: bytes | None) -> None:
     """Raise NotCheckableError (K017, K020) for rounding without a base that protects, and DataError
-    (C013) for noise without a key."""
+    (C013) for noise, or random rounding, without a key."""
     base = check.profile.round_base
-    if check.mitigation == "round" and base is None:
+    if check.needs_base and base is None:
         message = f"The profile {check.profile.notation} has no base to round to."
         raise NotCheckableError("K020", message, "The policy has to set pe:roundBase.")
-    if check.mitigation == "round" and base is not None and base < LEAST_BASE:
+    if check.needs_base and base is not None and base < LEAST_BASE:
         message = f"Multiples of {base} do not hide small counts. The least base is {LEAST_BASE}."
         raise NotCheckableError("K017", message, "The policy has to set another pe:roundBase.")
-    if check.mitigation == "noise" and len(noise_key or b"") < LEAST_KEY:
-        message = "Noise by cell keys needs the owner's secret key of at least "
+    if check.needs_key and len(noise_key or b"") < LEAST_KEY:
+        what = "Noise by cell keys" if check.mitigation == "noise" else "Random rounding"
+        message = f"{what} needs the owner's secret key of at least "
         hint = "Give it as --noise-key FILE; --epsilon asks under differential privacy, without."
         raise DataError.of("C013", f"{message}{LEAST_KEY} bytes.", hint)
 
@@ -103,8 +110,8 @@ def protect(
     answer = ProtectedAnswer(gathered, verdict)
     if verdict.check.mitigation == "round":
         answer = _in_multiples(gathered, verdict, before, task)
-    elif verdict.check.mitigation == "noise":
-        answer = _with_noise(gathered, verdict, before, task)
+    elif verdict.check.needs_key:
+        answer = _by_keys(gathered, verdict, before, task)
     return answer if digits is None else _in_digits(answer, digits)
 
 
@@ -118,21 +125,32 @@ def _in_multiples(
     return _changed(gathered, verdict, figures, sums, text)
 
 
-def _with_noise(
+def _by_keys(
     gathered: GatheredAnswer, verdict: TableVerdict, before: TableVerdict, task: ProtectionInputs
 ) -> ProtectedAnswer:
-    figures = figures_with_noise(gathered, verdict, before, task)
+    base, way = verdict.check.profile.round_base, f"have noise of at most {MOST_NOISE}"
+    if verdict.check.needs_base:
+        way = f"are rounded at random to multiples of {base}"
+    base = base if verdict.check.needs_base else None
+    figures = figures_by_keys(gathered, verdict, before, task, base)
     counts = counts_of_units(gathered, replace(task, is_plain=True))
-    text = f"counts of units have noise of at most {MOST_NOISE}, the same in every answer"
+    text = f"counts of units {way}, the same in every answer"
     return _changed(gathered, verdict, figures, counts, text)
 
 
-def figures_with_noise(
-    gathered: GatheredAnswer, verdict: TableVerdict, before: TableVerdict, task: ProtectionInputs
+def figures_by_keys(
+    gathered: GatheredAnswer,
+    verdict: TableVerdict,
+    before: TableVerdict,
+    task: ProtectionInputs,
+    base: int | None = None,
 ) -> ProtectedFigures:
-    """Return all numbers of units with noise; small ones are shown in plain queries alone."""
+    """Return all numbers of units with noise, or rounded at random to multiples of a base; small
+    ones are shown in plain queries alone."""
     counts = counts_of_units(gathered, replace(task, is_plain=True))
-    figures = protect_by_noise(verdict, before, counts, _noisy(gathered, task), MOST_NOISE)
+    most = MOST_NOISE if base is None else base - 1
+    keyed = _keyed(gathered, task, base)
+    figures = protect_by_noise(verdict, before, counts, keyed, most)
     passes = (verdict.reasons == 0) | counts_of_units(gathered, task)
     return replace(figures, is_shown=figures.is_shown & passes)
 
@@ -191,19 +209,25 @@ def _sums(gathered: GatheredAnswer) -> "NDArray[np.bool_]":
     )
 
 
-def _noisy(gathered: GatheredAnswer, task: ProtectionInputs) -> "NDArray[np.float64]":
-    """Return the numbers of units with noise, for all aggregates: (rows, measures).
+def _keyed(
+    gathered: GatheredAnswer, task: ProtectionInputs, base: int | None
+) -> "NDArray[np.float64]":
+    """Return the numbers of units as they follow from who is counted and the secret key, for all
+    aggregates, (rows, measures): with noise or, where there is a base, rounded at random.
 
     A unit that is counted has one row, whose number stands for it.
     """
     secret = key_words(hashlib.sha256(task.noise_key or b"").digest()[:16])
     table, rows = noise_table(MOST_NOISE, NOISE_VARIANCE), task.dataset_rows()
     keys = unit_keys(np.arange(rows.count, dtype=np.uint64), secret)
-    noisy = np.zeros(gathered.table.values.shape)
+    changes = np.zeros(gathered.table.values.shape)
     for part in cell_members(gathered, rows, task.tables):
         sums = sums_of_keys(keys[part.numbers], part.places, len(part.rows))
         counts = np.bincount(part.places, minlength=len(part.rows))
-        noise = (add_noise(counts, sums, table, secret) - counts)[:, np.newaxis]
+        if base is None:
+            others = add_noise(counts, sums, table, secret)
+        else:
+            others = round_by_keys(counts, sums, base, secret)
         own = [one for one in part.aggregates if gathered.populations[one][0] == part.name]
-        noisy[np.ix_(part.rows, np.array(own, np.int64))] = noise
-    return np.maximum(gathered.table.values + noisy, 0.0)
+        changes[np.ix_(part.rows, np.array(own, np.int64))] = (others - counts)[:, np.newaxis]
+    return np.maximum(gathered.table.values + changes, 0.0)

@@ -23,7 +23,7 @@ from policy_engine.decision.query.checking.protecting import (
     MOST_NOISE,
     ProtectionInputs,
     counts_of_units,
-    figures_with_noise,
+    figures_by_keys,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def weigh_mitigations(
         base, counts = rounding_base(judged), counts_of_units(gathered, inputs)
         figures = protect_by_rounding(verdict, judged, base, counts, is_count)
         costs.append(protection_cost(judged, number, f"round to {base}", figures))
-        figures = figures_with_noise(gathered, verdict, judged, inputs)
+        figures = figures_by_keys(gathered, verdict, judged, inputs, base)
+        costs.append(protection_cost(judged, number, f"round at random to {base}", figures))
+        figures = figures_by_keys(gathered, verdict, judged, inputs)
         costs.append(protection_cost(judged, number, f"noise up to {MOST_NOISE}", figures))
     costs += _coarser(checkable, tables, inputs, number)
     return compare_mitigations(judged, number, (names or ["the aggregate"])[0], costs)

@@ -117,7 +117,7 @@ NOT_HIDDEN = {
 
 @pytest.mark.one_in(12)
 @pytest.mark.parametrize("sql", NOT_HIDDEN.values(), ids=NOT_HIDDEN)
-@pytest.mark.parametrize("mitigation", ["round", "noise"])
+@pytest.mark.parametrize("mitigation", ["round", "random-rounding", "noise"])
 def test_what_rounding_and_noise_do_not_hide_stays_suppressed(ask, sql, mitigation):
     result = ask(sql, mitigation, noise_key=KEY)
     shown = result.checked.table.column("n").to_pylist()
@@ -152,10 +152,11 @@ def test_having_sees_rounded_counts_alone(ask):
     assert not counts(ask(f"{BY_BOTH} HAVING COUNT(*) = 7", "round"))
 
 
+@pytest.mark.parametrize("mitigation", ["round", "random-rounding"])
 @pytest.mark.parametrize(("profile", "base", "code"), [("abs", None, "K020"), ("sacro", 2, "K017")])
-def test_rounding_without_a_base_that_hides_is_refused(ask, profile, base, code):
+def test_rounding_without_a_base_that_hides_is_refused(ask, mitigation, profile, base, code):
     own = [] if base is None else [("pe:roundBase", "eq", base)]
-    result = ask(BY_BOTH, "round", *own, profile=profile)
+    result = ask(BY_BOTH, mitigation, *own, profile=profile, noise_key=KEY)
     assert result.reasons[0].code == code
     assert not result.permitted
 
@@ -167,25 +168,61 @@ def test_noise_is_bounded_and_the_same_in_every_answer(ask):
     assert once != SIZES
 
 
-def test_same_persons_have_the_same_noise_however_they_are_asked_for(ask):
-    part = counts(ask(BY_BOTH, "noise", noise_key=KEY))["north", "city"]
+BY_KEYS = pytest.mark.parametrize("mitigation", ["random-rounding", "noise"])
+
+
+@BY_KEYS
+def test_same_persons_have_the_same_figure_however_they_are_asked_for(ask, mitigation):
+    sizes = {**SIZES, ("north", "city"): 42}
+    part = counts(ask(BY_BOTH, mitigation, noise_key=KEY, sizes=sizes))["north", "city"]
     sql = "SELECT COUNT(*) AS n FROM T WHERE sector <> 'farm' AND region LIKE 'n%'"
-    assert ask(sql, "noise", noise_key=KEY).checked.table.column("n").to_pylist() == [part]
+    result = ask(sql, mitigation, noise_key=KEY, sizes=sizes)
+    assert result.checked.table.column("n").to_pylist() == [part]
 
 
-def test_another_key_gives_other_noise(ask):
-    sizes = {(region, sector): 40 for region in "abcd" for sector in "uvw"}
+@BY_KEYS
+def test_another_key_gives_other_figures(ask, mitigation):
+    sizes = {(region, sector): 42 for region in "abcd" for sector in "uvw"}
     one, other = (
-        counts(ask(BY_BOTH, "noise", noise_key=key, sizes=sizes)) for key in (KEY, OTHER_KEY)
+        counts(ask(BY_BOTH, mitigation, noise_key=key, sizes=sizes)) for key in (KEY, OTHER_KEY)
     )
     assert one != other
 
 
+@BY_KEYS
 @pytest.mark.parametrize("key", [None, b"short"])
-def test_noise_without_a_key_is_an_error(ask, key):
+def test_what_follows_from_a_key_is_an_error_without(ask, mitigation, key):
     with pytest.raises(DataError) as error:
-        ask(BY_BOTH, "noise", noise_key=key)
+        ask(BY_BOTH, mitigation, noise_key=key)
     assert error.value.code == "C013"
+
+
+def test_counts_rounded_at_random_are_multiples_beside_them_and_the_same_again(ask):
+    once, again = (
+        ask(WITH_TOTALS, "random-rounding", ("pe:roundBase", "eq", 7), noise_key=KEY)
+        for _ in range(2)
+    )
+    assert counts(once) == counts(again)
+    assert all(value % 7 == 0 for value in counts(once).values())
+    exact = {**SIZES, (None, None): 101, ("north", None): 61, (None, "city"): 73}
+    assert all(abs(counts(once)[cell] - value) < 7 for cell, value in exact.items())
+    text = "counts of units are rounded at random to multiples of 7, the same in every answer"
+    assert once.checked.protection == text
+
+
+def test_small_counts_rounded_at_random_are_not_all_the_nearest_multiple(ask):
+    """Of a hundred cells of 6, a fifth is expected to become 10: within 5 deviations of 4."""
+    sizes = {(f"r{region}", sector): 6 for region in range(25) for sector in "uvwx"}
+    figures = [*counts(ask(BY_BOTH, "random-rounding", sizes=sizes, noise_key=KEY)).values()]
+    assert {*figures} == {5, 10}
+    assert 0 < figures.count(10) < 40
+
+
+def test_sums_are_exact_beside_counts_rounded_at_random(ask):
+    sql = "SELECT region, COUNT(*) AS n, SUM(pay) AS s FROM T GROUP BY region"
+    result = ask(sql, "random-rounding", noise_key=KEY)
+    assert result.checked.table.column("s").to_pylist() == [62830.0, 43220.0]
+    assert [one % 5 for one in result.checked.table.column("n").to_pylist()] == [0, 0]
 
 
 def test_figures_have_as_many_digits_as_the_profile_says(ask):
@@ -199,10 +236,11 @@ def test_figures_have_as_many_digits_as_the_profile_says(ask):
     assert result.checked.protection == "figures have 4 significant digits"
 
 
-def test_ledger_knows_a_rounded_count_as_suppressed(ask, tmp_path):
+@pytest.mark.parametrize("mitigation", ["round", "random-rounding"])
+def test_ledger_knows_a_rounded_count_as_suppressed(ask, tmp_path, mitigation):
     """A total, by which the count of seven would be computed from rows that are known."""
-    ledger = tmp_path / "answers"
-    assert counts(ask(BY_BOTH, "round", output_ledger=ledger))["south", "farm"] == 5
-    result = ask("SELECT COUNT(*) AS n FROM T", "round", output_ledger=ledger)
+    more = {"output_ledger": tmp_path / "answers", "noise_key": KEY}
+    assert counts(ask(BY_BOTH, mitigation, **more))["south", "farm"] in (5, 10)
+    result = ask("SELECT COUNT(*) AS n FROM T", mitigation, **more)
     assert result.checked.codes == ("K049",)
     assert not result.permitted
