@@ -279,8 +279,9 @@ def query_data(
     not shown, and is permitted if anything is. Without `run`, it says in `check` which check the
     answer would have to pass, and needs no ledger. Noise that the policy asks for follows from the
     owner's secret `noise_key`, and from nothing else. With `alternatives`, nothing is answered, but
-    the result's `comparison` says what suppression, rounding, noise and coarser groups would cost,
-    and so how many small cells there are: it is for the owner alone. With a `review`, `checked` has
+    the result's `comparisons` say what suppression, rounding, noise and coarser groups would cost
+    of each figure, and so how many small cells there are: they are for the owner alone. Noise under
+    differential privacy is weighed by the `epsilon`, 1 without one. With a `review`, `checked` has
     what a person may let out, to be written by `submit_answer`. The whole decision is logged,
     and the result has what `telling` returns of it: all of it, unless who asks may not read it.
     For many queries under the same policies, certificates and owners, give what decides by them
@@ -312,10 +313,11 @@ def query_data(
         who = (in_force, assignee, purpose, located, proofs, hierarchy, world, asset_owners)
         return Asker(*who, ledger, ledger_key, decision_log, taxonomies, telling)
 
-    if alternatives and not (run and epsilon is output_ledger is None):
-        message = "What protecting an answer would cost is told in place of an answer: without an "
-        raise RequestError.of("D003", f"{message}epsilon, a ledger of outputs or a dry run.")
-    if epsilon is not None:
+    weighs = _weighed_epsilon(epsilon) if alternatives else None
+    if alternatives and (delta or not (run and ledger is output_ledger is None)):
+        message = "What protecting an answer would cost is told in place of an answer: without a "
+        raise RequestError.of("D003", f"{message}delta, a ledger or a dry run.")
+    if epsilon is not None and not alternatives:
         from policy_engine.api.asking import ask_statistics  # noqa: PLC0415 (slow to import)
 
         return ask_statistics(sql, epsilon, delta, asker(), dialect, run=run)
@@ -341,7 +343,7 @@ def query_data(
             output_ledger, output_ledger_key, output_ledger_head, "output_ledger"
         ),
         noise_key=read_chain_key(noise_key),
-        weighs=alternatives,
+        weighs=weighs,
         review=review,
         telling=telling,
         compiled=compiled,
@@ -351,6 +353,13 @@ def query_data(
     from policy_engine.api.asking import with_statistics_hint  # noqa: PLC0415 (slow to import)
 
     return with_statistics_hint(result, sql, asker(), dialect)
+
+
+def _weighed_epsilon(epsilon: "str | int | Decimal | None") -> "Decimal":
+    """Return the epsilon by which costs are told. Raises RequestError (D003) for none that is."""
+    from policy_engine.decision.query.allowed_statistics import AnswerLoss  # noqa: PLC0415
+
+    return AnswerLoss.of("1" if epsilon is None else epsilon).epsilon
 
 
 def _located(data: Mapping[str, Any], policies: Sequence[Policy]) -> dict[str, Any]:

@@ -42,6 +42,8 @@ from policy_engine.data.atomic_file import check_destination, check_private, wri
 from policy_engine.errors import PolicyEngineError, RequestError, format_count, join_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from policy_engine.audits.outputs.alternatives import MitigationComparison
     from policy_engine.decision.query.checking.checked_answer import CheckedAnswer
     from policy_engine.decision.query.model import QueryResult, StatisticsCost
@@ -88,8 +90,9 @@ AlternativesOption = Annotated[
     typer.Option(
         "--alternatives",
         metavar="",
-        help="For the owner, in place of an answer: what suppression, rounding, noise and coarser "
-        "groups would cost on this table. It tells how many small cells there are, so it is never "
+        help="For the owner, in place of an answer: what suppression, rounding, noise (under "
+        "differential privacy, by --epsilon or 1) and coarser groups would cost of each figure on "
+        "this table. It tells how many small cells there are, so it is never "
         "for the assignee.",
     ),
 ]
@@ -257,8 +260,8 @@ def _print_rows(
 
     for reason in result.reasons:
         typer.echo(str(reason), err=True)
-    if result.comparison is not None:
-        _print_comparison(result.comparison, output_format)
+    if result.comparisons:
+        _print_comparisons(result.comparisons, output_format)
     elif result.checked is not None:
         _print_checked(result.checked, output_format, output, inputs, overwrite=overwrite)
     elif result.cost is not None:
@@ -346,20 +349,23 @@ def _print_checked(
         typer.echo(line, err=output_format is RowFormat.CSV)
 
 
-def _print_comparison(comparison: "MitigationComparison", output_format: RowFormat) -> None:
-    """Print what each way of protecting an answer would cost."""
+def _print_comparisons(
+    comparisons: "Sequence[MitigationComparison]", output_format: RowFormat
+) -> None:
+    """Print what each way of protecting the figures of an answer would cost."""
     from policy_engine.cli.tables.mitigation_costs import (  # noqa: PLC0415
-        comparison_json,
         comparison_table,
+        comparisons_json,
     )
     from policy_engine.cli.tables.tables import console, print_fitting  # noqa: PLC0415
 
     if output_format is RowFormat.JSON:
-        print_json(comparison_json(comparison))
+        print_json(comparisons_json(comparisons))
         return
-    print_fitting(console(), comparison_table(comparison))
-    if comparison.suggestion:
-        typer.echo(comparison.suggestion)
+    for comparison in comparisons:
+        print_fitting(console(), comparison_table(comparison))
+        if comparison.suggestion:
+            typer.echo(comparison.suggestion)
     typer.echo("for the owner: these figures tell how many small cells there are")
 
 

@@ -171,12 +171,24 @@ def test_owner_is_told_what_protecting_an_answer_would_cost(query_alone):
     """Of three regions, one has four persons: of 40, 30 and 4, the last would be 5."""
     costs = json.loads(query_alone(BY_REGION, "--alternatives", "--format", "json").stdout)
     assert (costs["measure"], costs["cells"], costs["primary"]) == ("n", 3, 1)
-    assert [one["blank_cells"] for one in costs["alternatives"]] == [1, 0, 0, 0]
+    assert [one["blank_cells"] for one in costs["alternatives"]] == [1, 0, 0, 0, 0]
+    assert costs["others"] == []
     assert costs["alternatives"][1]["cell_error"] == pytest.approx(1 / 3)
     assert "33%" in costs["suggestion"]
     text = query_alone(BY_REGION, "--alternatives").stdout
     assert "round to 5" in text
     assert "for the owner" in text
+
+
+def test_costs_of_every_figure_are_told_with_noise_by_an_epsilon(query_alone):
+    sql = BY_REGION.replace("COUNT(*) AS n", "COUNT(*) AS n, AVG(age) AS m")
+    options = ("--alternatives", "--epsilon", "0.5")
+    costs = json.loads(query_alone(sql, *options, "--format", "json").stdout)
+    assert (costs["measure"], [one["measure"] for one in costs["others"]]) == ("n", ["m"])
+    assert costs["alternatives"][4]["name"] == "differential privacy, epsilon 0.5"
+    text = query_alone(sql, *options).stdout
+    assert "n: 1 of 3 cells do not pass" in text
+    assert "m: 1 of 3 cells do not pass" in text
 
 
 def test_costs_are_not_written_where_rows_would_be(query_alone, tmp_path):

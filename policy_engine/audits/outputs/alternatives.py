@@ -6,14 +6,18 @@ asks for the table.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.outputs.mitigating import LEAST_BASE, ProtectedFigures
 from policy_engine.audits.outputs.model import TOTAL, TableVerdict
-from policy_engine.audits.outputs.suppressing import suppress_totals
-from policy_engine.kernels.output_checks.alternative_costs import AlternativeCost, alternative_cost
+from policy_engine.kernels.output_checks.alternative_costs import (
+    AlternativeCost,
+    alternative_cost,
+    expected_cost,
+)
 
 _MANY = 0.1
 """With more primary cells, suppression destroys a table."""
@@ -58,14 +62,12 @@ def rounding_base(verdict: TableVerdict) -> int:
     return max(verdict.check.profile.round_base or USUAL_BASE, LEAST_BASE)
 
 
-def suppression_cost(judged: TableVerdict, number: int, name: str) -> MitigationCost:
-    """Return what primary and secondary suppression cost of one measure of a judged table.
-
-    Raises DataError (C011) for totals without highspy.
-    """
-    reasons = suppress_totals(judged).reasons[:, number]
-    published = np.where(reasons == 0, judged.table.values[:, number], np.nan)
-    return _cost(judged, number, name, published)
+def suppression_cost(suppressed: TableVerdict, number: int, name: str) -> MitigationCost:
+    """Return what suppression costs of one measure of a table, whose verdict has secondary
+    suppression in it."""
+    is_shown = suppressed.reasons[:, number] == 0
+    published = np.where(is_shown, suppressed.table.values[:, number], np.nan)
+    return _cost(suppressed, number, name, published)
 
 
 def protection_cost(
@@ -75,6 +77,17 @@ def protection_cost(
     is_shown = figures.is_shown[:, number]
     published = np.where(is_shown, figures.values[:, number], np.nan)
     return _cost(judged, number, name, published)
+
+
+def privacy_cost(judged: TableVerdict, number: int, epsilon: Decimal, sets: int) -> MitigationCost:
+    """Return what noise under differential privacy is expected to cost of one count of units, of
+    which each is in one cell, and in the totals of so many sets of keys: among these, the epsilon
+    is divided. Neighbouring tables differ by one unit that is added or removed."""
+    values, is_total = np.nan_to_num(judged.table.values[:, number]), _totals(judged)
+    least = judged.check.profile.min_units
+    cost = expected_cost(values, is_total, least, sets / float(epsilon))
+    name = f"differential privacy, epsilon {epsilon}"
+    return MitigationCost(name, int((~is_total).sum()), cost)
 
 
 def compare_mitigations(

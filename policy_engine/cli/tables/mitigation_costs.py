@@ -1,5 +1,6 @@
 """What each way of protecting an answer would cost, on a terminal and as JSON."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,13 @@ if TYPE_CHECKING:
 _HEAD = ("alternative", "cells", "blank", "blank totals", "error", "error of totals", "small exact")
 
 
-def comparison_json(comparison: "MitigationComparison") -> dict[str, Any]:
-    """Return a comparison as JSON."""
+def comparisons_json(comparisons: "Sequence[MitigationComparison]") -> dict[str, Any]:
+    """Return comparisons as JSON: the first one, and those of the `others` with it."""
+    first, *others = map(_comparison_json, comparisons)
+    return {**first, "others": others}
+
+
+def _comparison_json(comparison: "MitigationComparison") -> dict[str, Any]:
     costs = [{"name": one.name, "cells": one.cells, **asdict(one.cost)} for one in comparison.costs]
     return {
         "measure": comparison.measure,

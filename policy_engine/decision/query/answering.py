@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -78,7 +79,7 @@ def query(
     owners: Owners | None = None,
     output_ledger: "OutputLedger | None" = None,
     noise_key: bytes | None = None,
-    weighs: bool = False,
+    weighs: Decimal | None = None,
     review: AnswerReview | None = None,
     telling: Telling = unchanged,
     compiled: Decider | None = None,
@@ -91,10 +92,11 @@ def query(
     derived from the values. With a `log`, the query is decided with it, and the decision is logged
     before the query runs. Answers that have to pass output checks are checked against an
     `output_ledger` and recorded in it; where their policy asks for noise, it follows from the
-    `noise_key`. If it `weighs`, nothing is answered, but what each way of protecting the answer
-    would cost, for the owner. With a `review`, the answer says what a person may let out, or is
-    what somebody accepted. Of the decision, the result has what `telling` returns.
-    What decides by the policies may be `compiled` already, so that not every query does it.
+    `noise_key`. If it `weighs` costs, nothing is answered, but what each way of protecting the
+    answer would cost, for the owner: under differential privacy, by that epsilon. With a `review`,
+    the answer says what a person may let out, or is what somebody accepted. Of the decision, the
+    result has what `telling` returns. What decides by the policies may be `compiled` already, so
+    that not every query does it.
 
     Raises RequestError (D001) for a name that is not an IRI, (K025) if the answer is not one that
     is checked, DataError if a policy names a column that the data lacks (C005), CertificateError
@@ -181,7 +183,7 @@ def answer(
     output_ledger: "OutputLedger | None" = None,
     hierarchy: Hierarchy | None = None,
     noise_key: bytes | None = None,
-    weighs: bool = False,
+    weighs: Decimal | None = None,
     review: AnswerReview | None = None,
 ) -> QueryResult:
     """Return the rows of a query that the asker may read, or why there are none.
@@ -199,7 +201,7 @@ def answer(
     tables = Tables(catalog.with_tables())
     reading = read_columns(parse_query(sql, dialect), tables)
     check, asker = _choose(asker, checks, reading, tables, log)
-    if check is not None and run and not weighs and output_ledger is None:
+    if check is not None and run and weighs is None and output_ledger is None:
         raise _no_ledger_error(check)
     granted = decide_query(asker, reading, tables, log) if reading.columns else None
     if granted and not granted.is_something:
@@ -215,7 +217,7 @@ def answer(
             parts = (reading, views, check, copied, of_copies, dialect)
             task = CheckedTask(*parts, output_ledger, hierarchy, noise_key, review)
             return _checked(task, granted, run=run, key=key, weighs=weighs)
-    if weighs:
+    if weighs is not None:
         message = "What protecting it would cost is told of an answer that has to pass a check."
         raise RequestError.of("K025", message, "This one is not checked.")
     with private_copies(views if run else {}, tables, asker) as (copied, of_copies):
@@ -266,7 +268,7 @@ def _no_ledger_error(check: OutputCheck) -> PolicyEngineError:
 
 
 def _checked(
-    task: CheckedTask, granted: QueryDecision, *, run: bool, key: bytes, weighs: bool
+    task: CheckedTask, granted: QueryDecision, *, run: bool, key: bytes, weighs: Decimal | None
 ) -> QueryResult:
     """Return the answer to a query that the decision lets be read once it has passed a check."""
     reading, asker = task.reading, task.asker
@@ -287,10 +289,11 @@ def _checked(
         digests = file_digests(task, views)
         order_key = (key or fresh_key()) if checkable.query.has_ties else None
         visible = _read_verified(views, tables, asker, order_key, numbered=ROW)
-        if weighs:
+        if weighs is not None:
             parts = (checkable.is_plain, partial(dataset_rows, checkable, tables), visible, key)
-            comparison = weigh_mitigations(checkable, visible, ProtectionInputs(*parts))
-            return replace(result, permitted=True, comparison=comparison)
+            inputs = ProtectionInputs(*parts)
+            comparisons = weigh_mitigations(checkable, visible, inputs, weighs)
+            return replace(result, permitted=True, comparisons=comparisons)
         with depth_guard():
             checked = answer_checked(
                 checkable,

@@ -47,8 +47,9 @@ class QueryResult:
     `suggestion` is a smaller query that would be permitted, if shortening the select list is
     enough. `cost` is that of statistics, None for rows. `check` is the one that the answer has to
     pass, if a rule asks for output checks, and `checked` what it decided about the answer's cells,
-    with figures for the owner; nothing of it is permitted if none passes. `comparison` says what
-    each way of protecting it would cost, to the owner, who asked for that in place of an answer.
+    with figures for the owner; nothing of it is permitted if none passes. `comparisons` say what
+    each way of protecting each figure would cost, counts first, to the owner, who asked for that in
+    place of an answer.
     """
 
     permitted: bool
@@ -60,6 +61,11 @@ class QueryResult:
     reasons: tuple[Problem, ...] = ()
     suggestion: str = ""
     cost: "StatisticsCost | None" = None
-    comparison: "MitigationComparison | None" = None
+    comparisons: "tuple[MitigationComparison, ...]" = ()
     check: "OutputCheck | None" = None
     checked: "CheckedAnswer | None" = None
+
+    @property
+    def comparison(self) -> "MitigationComparison | None":
+        """What protecting the first count would cost or, without counts, the first figure."""
+        return self.comparisons[0] if self.comparisons else None

@@ -119,7 +119,7 @@ def _in_multiples(
     gathered: GatheredAnswer, verdict: TableVerdict, before: TableVerdict, task: ProtectionInputs
 ) -> ProtectedAnswer:
     base = verdict.check.profile.round_base or LEAST_BASE
-    sums = _sums(gathered)
+    sums = sums_and_counts(gathered)
     figures = protect_by_rounding(verdict, before, base, counts_of_units(gathered, task), sums)
     text = f"counts and sums are rounded to multiples of {base}"
     return _changed(gathered, verdict, figures, sums, text)
@@ -200,7 +200,7 @@ def counts_of_units(gathered: GatheredAnswer, task: ProtectionInputs) -> "NDArra
     )
 
 
-def _sums(gathered: GatheredAnswer) -> "NDArray[np.bool_]":
+def sums_and_counts(gathered: GatheredAnswer) -> "NDArray[np.bool_]":
     """Return which aggregates are counts and sums: (measures,)."""
     kinds = (exp.Count, exp.CountIf, exp.Sum)
     return np.array(
