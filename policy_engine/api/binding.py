@@ -15,6 +15,7 @@ from policy_engine.data.places.database_outputs import place_certificate
 from policy_engine.data.places.spelling import is_output_database, is_place
 from policy_engine.data.storage import Location
 from policy_engine.engines.launching import Launcher, launch_engine
+from policy_engine.errors import CertificateError, Problem
 from policy_engine.plan.lineage import MadeBy, Upstream
 from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import EngineName, Plan
@@ -24,6 +25,7 @@ from policy_engine.policy import Policy
 from policy_engine.policy.datasets import named_data
 from policy_engine.policy.naming import Names
 from policy_engine.release.budget.charging import LedgerCharging, Listing
+from policy_engine.trust.trust_file import Trust, load_trust
 
 if TYPE_CHECKING:
     from policy_engine.release.composition.composing import Composing
@@ -135,9 +137,10 @@ def permitted_makers(
 ) -> tuple[MadeBy, ...]:
     """Return who makes each of some outputs, after checking that all are permitted.
 
-    Uses the given certificates, and those beside the data that are for it.
+    Uses the given certificates, and those beside the data that are for it: whether a party is asked
+    about or not, all of them have to count.
     """
-    data = named_data(inputs.data or {}, [making.policy]) if making.acting.party else {}
+    data = named_data(inputs.data or {}, [making.policy])
     return making.makers(inputs.with_proofs(adjacent_proofs(data, launcher)), products)
 
 
@@ -191,7 +194,27 @@ def _upstream(
             inputs.with_proofs([adjacent])  # which raises where it does not count
         return adjacent
 
-    return upstream_releases(plan.reads, proofs, find_beside)
+    upstream = upstream_releases(plan.reads, proofs, find_beside)
+    if inputs.trust is not None:
+        _check_certified(plan, upstream, load_trust(inputs.trust))
+    return upstream
+
+
+def _check_certified(plan: Plan, upstream: Sequence[Upstream], trust: Trust) -> None:
+    """Raise CertificateError (V013) for inputs that a trust file names as outputs, and that have no
+    certificate: whoever can write there would make plain data of a release by removing it."""
+    certified = {one.asset for one in upstream}
+    problems = [
+        Problem(
+            "V013",
+            f"The trust file names {one.asset!r} as an output, and no certificate is for it.",
+            "Give the release with its certificate beside it, or that as a certificate.",
+        )
+        for one in plan.reads
+        if one.asset not in certified and trust.names_output(one.asset)
+    ]
+    if problems:
+        raise CertificateError(*problems)
 
 
 def _relevant_proofs(proofs: Sequence[Proof], others: set[str]) -> list[Proof]:

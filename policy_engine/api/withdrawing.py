@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
-from policy_engine.certificate.beside import certificate_names
-from policy_engine.certificate.certificate import Certificate, read_certificate
+from policy_engine.certificate.beside import certificate_names, stored_output
+from policy_engine.certificate.certificate import Certificate, check_digest, read_certificate
 from policy_engine.certificate.withdrawals import WITHDRAWAL, sign_withdrawal
 from policy_engine.data import storage
 from policy_engine.data.atomic_file import check_destination, write_file
@@ -40,16 +40,22 @@ def withdraw_release(
     """Withdraw the release whose certificate is at a path, and sign a statement that says so.
 
     The path is that of a certificate, of an output beside its certificate, or of a folder with one.
+    Of an output or a folder, the output has to be there and the certified one: the statement would
+    otherwise be about what whoever can write there put in the place of the certificate. That of a
+    certificate is withdrawn whatever is beside it.
     The statement, with the reason, is written beside the certificate, where decisions find it, or
     to `statement`; give it to everybody who decides. Where the certificate has an entry in the
     `status_list`, the list says so as well, and is signed anew: publish it again.
 
-    Raises CertificateError (V005, V015) where there is not one certificate, TrustError (Y001, Y002)
+    Raises CertificateError (V005, V015) where there is not one certificate, or (V004) where it is
+    not that of the output beside it, TrustError (Y001, Y002)
     for a key that cannot be used, SignatureError (Y005 to Y007, Y014) for a list that cannot be
     changed, OutputError (O001, O002) for a statement that is there already.
     """
     file = _certificate_file(Path(release))
     certificate = read_certificate(read_file(file), str(file))
+    if file != Path(release):
+        _check_beside(file, certificate)
     signer = read_signer(key)
     place = Path(statement) if statement is not None else file.with_name(file.name + WITHDRAWAL)
     check_destination(place)
@@ -74,6 +80,16 @@ def _certificate_file(path: Path) -> Path:
         message = f"There is not one certificate at {str(path)!r}, but {len(files)}."
         raise CertificateError.of("V015", message, "Give the file of one of them.")
     return files[0]
+
+
+def _check_beside(file: Path, certificate: Certificate) -> None:
+    """Raise CertificateError (V004) unless the certified output is beside a certificate."""
+    output = file.with_name(certificate.file) if certificate.file else None
+    if output is None or not output.exists():
+        message = "The output that the certificate names is not beside it."
+        hint = "To withdraw what it certifies all the same, give the file of the certificate."
+        raise CertificateError.of("V004", message, hint, str(file))
+    check_digest(certificate, stored_output(certificate, output))
 
 
 def allot_status(status_list: str | Path, signer: Signer, count: int) -> list[dict[str, str]]:

@@ -103,6 +103,11 @@ class Trust:
             key, signed, now, f"the policy {uid}", lambda one: one.covers_policy(uid)
         )
 
+    def names_output(self, asset: str) -> bool:
+        """Return whether an asset is among the outputs that keys may sign for, by its own name and
+        not by a pattern: data of that name has to have its certificate."""
+        return any(asset in (one.outputs or ()) for one in self.keys)
+
     def accepts_unsigned(self, uid: str) -> bool:
         """Tell whether a policy counts though nobody signed it: who decides keeps it."""
         return _is_among(uid, self.unsigned_policies)

@@ -92,6 +92,45 @@ def test_nothing_is_made_of_a_release_that_was_withdrawn(run, market):
     assert not (market / "more").exists()
 
 
+def test_what_a_trust_file_names_as_an_output_is_no_plain_data_without_its_certificate(run, market):
+    narrow = {"key": key_of(1).public.did, "policies": ["*"], "outputs": [OUTPUT, MADE]}
+    (market / "narrow.json").write_text(trust_text(narrow))
+    run(*further("plan", "--trust", "narrow.json"))
+    (market / "out" / "certificate.jsonld").unlink()
+    for command, *more in (["plan"], ["apply", "--output", "more", "--sign", "key"]):
+        with pytest.raises(CertificateError, match="V013 The trust file names"):
+            run(*further(command, "--trust", "narrow.json", *more))
+    assert not (market / "more").exists()
+    data = ("--data", f"{DATASET}=people.csv")
+    run("plan", "policy.jsonld", *data, "--trust", "narrow.json")
+
+
+@pytest.mark.parametrize("fault", ["of a stranger", "withdrawn"])
+def test_an_output_is_not_certified_again_beside_an_input_that_does_not_count(run, market, fault):
+    run(*further("apply", "--output", "more"), "--sign", "key", "--trust", "trust.json")
+    again = ("certify", "more/further.csv", "--policy", "further.jsonld", "--trust", "trust.json")
+    data = ("--data", f"{OUTPUT}=out/anonPeople.csv", "--write", "--sign", "key")
+    run(*again, *data)
+    if fault == "withdrawn":
+        run("withdraw", "out", "--reason", "an error", "--key", "key")
+    else:
+        key_of(2).write(market / "key2")
+        run("certify", "out", "--policy", "policy.jsonld", "--write", "--sign", "key2")
+    with pytest.raises(CertificateError, match="Y015" if fault == "withdrawn" else "Y009"):
+        run(*again, *data)
+
+
+def test_what_is_withdrawn_is_the_output_that_is_there(run, market):
+    (market / "out" / "anonPeople.csv").write_text("age,city,disease\n")
+    for place in ("out", "out/anonPeople.csv"):
+        with pytest.raises(CertificateError, match="V004"):
+            run("withdraw", place, "--reason", "an error", "--key", "key")
+    (market / "out" / "anonPeople.csv").unlink()
+    with pytest.raises(CertificateError, match="V004 The output that the certificate names is not"):
+        run("withdraw", "out", "--reason", "an error", "--key", "key")
+    run("withdraw", "out/certificate.jsonld", "--reason", "an error", "--key", "key")
+
+
 @pytest.mark.usefixtures("market")
 def test_a_party_is_asked_about_under_the_trust_file(run):
     """The analyst may read the release, and asks whether it may be trained on."""
