@@ -13,12 +13,13 @@ from policy_engine.kernels.estimates import NotApplicable
 from policy_engine.plan.effort import effort_of
 from policy_engine.plan.making import plan_of
 from policy_engine.plan.plan import Plan
-from policy_engine.plan.products import check_plannable
+from policy_engine.plan.products import check_plannable, only_checks
 from policy_engine.policy import Policy, Reading, ReadingOptions, Source, load_policy
 
 if TYPE_CHECKING:
     from policy_engine.audits.disclosure.unique_rows import UniqueRows
     from policy_engine.plan.effort import Effort
+    from policy_engine.plan.output_checks import RuleCheck
     from policy_engine.release.cost import Cost
     from policy_engine.release.left_out_rows import LeftOutRows
 
@@ -28,6 +29,11 @@ def check_policy(source: Source, **reading: Unpack[ReadingOptions]) -> Policy:
     policy = load_policy(source, **reading)
     check_plannable(policy)
     return policy
+
+
+def plan_checks(policy: Source, **reading: Unpack[ReadingOptions]) -> "tuple[RuleCheck, ...]":
+    """Return what a policy lets be read once it has passed a check, if nothing is made by it."""
+    return only_checks(read_making_policy(policy, Reading(**reading)))
 
 
 def plan_policy(

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from policy_engine.audits.disclosure.unique_rows import UniqueRows
     from policy_engine.kernels.estimates import NotApplicable
     from policy_engine.plan.effort import Effort
+    from policy_engine.plan.output_checks import RuleCheck
     from policy_engine.plan.plan import Plan
     from policy_engine.policy import Reading, Source
     from policy_engine.release.composition.figures import Composition
@@ -99,9 +100,10 @@ def plan(
 
     If the policy has several outputs, all are planned, or only the one that --asset names. With
     --data and --ledger, the release is made in memory, and what it would tell together with the
-    earlier releases of the same persons is said.
+    earlier releases of the same persons is said. Of a policy that makes nothing and lets checked
+    answers be read, it says how to ask, and how the owner is told what protecting them costs.
     """
-    from policy_engine.api.planning import plan_all, plan_policy  # noqa: PLC0415
+    from policy_engine.api.planning import plan_all, plan_checks, plan_policy  # noqa: PLC0415
 
     check_keys(None, None, ledger, ledger_key)
     taxonomies, chosen_engine = (
@@ -117,6 +119,9 @@ def plan(
         **reading_options,
     }
     source = with_overrides(policy, set_, reading)
+    if checks := () if asset else plan_checks(source, **reading.keywords):
+        _print_checks(checks, output_format)
+        return
     if asset:
         plans: tuple[Plan, ...] = (plan_policy(source, paths, asset=asset, **options),)
     else:
@@ -135,6 +140,19 @@ def plan(
         return
     for one in estimates:
         one.print()
+
+
+def _print_checks(checks: "Sequence[RuleCheck]", output_format: Format) -> None:
+    from policy_engine.cli.tables.planned_checks import (  # noqa: PLC0415
+        planned_checks_json,
+        planned_checks_lines,
+    )
+
+    if output_format is Format.JSON:
+        print_json(planned_checks_json(checks))
+        return
+    for line in planned_checks_lines(checks):
+        typer.echo(line)
 
 
 @dataclass(frozen=True)

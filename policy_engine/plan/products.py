@@ -28,6 +28,7 @@ from policy_engine.policy.validation.conflicts import iri_prefixes, set_bits
 if TYPE_CHECKING:
     from policy_engine.plan.aggregates.reading import Statistics
     from policy_engine.plan.disclosure import Disclosure
+    from policy_engine.plan.output_checks import RuleCheck
     from policy_engine.plan.reading_generators import GeneratorTraining
     from policy_engine.plan.reading_randomisation import RandomisedTable
     from policy_engine.plan.reading_synthesis import SyntheticTable
@@ -129,6 +130,18 @@ def _read_checks(policy: Policy) -> None:
         from policy_engine.plan.output_checks import output_checks  # noqa: PLC0415 (slow to import)
 
         output_checks(policy)
+
+
+def only_checks(policy: Policy) -> "tuple[RuleCheck, ...]":
+    """Return the permissions of a policy to read what passes a check, none if it has any output.
+
+    Raises PlanError as `products`, and with what is wrong with its checks.
+    """
+    if not _may_check_outputs(policy) or products(policy):
+        return ()
+    from policy_engine.plan.output_checks import output_checks  # noqa: PLC0415 (slow to import)
+
+    return output_checks(policy)
 
 
 def _may_check_outputs(policy: Policy) -> bool:
@@ -266,7 +279,8 @@ def one_of(candidates: Sequence[Product], policy: Policy, asset: str = "") -> Pr
         return by_asset[asset]
     if not by_asset:
         message = "The policy has no output: it has no permission to anonymize or to train."
-        raise PlanError(Problem("M007", message, "", policy.place), source=policy.source)
+        hint = _CHECKED_HINT if _may_check_outputs(policy) else ""
+        raise PlanError(Problem("M007", message, hint, policy.place), source=policy.source)
     if asset:
         message = f"The policy does not make {asset!r}. It makes {join_names(by_asset)}."
         problem = Problem("M007", message, did_you_mean(asset, by_asset), policy.place)
@@ -276,6 +290,12 @@ def one_of(candidates: Sequence[Product], policy: Policy, asset: str = "") -> Pr
         problem = Problem("M007", message, "Choose one of them: asset=IRI.", policy.place)
         raise PlanError(problem, source=policy.source)
     return next(iter(by_asset.values()))
+
+
+_CHECKED_HINT = (
+    "It lets answers be read that pass a check: policy-engine query, of which --alternatives tells "
+    "the owner the costs."
+)
 
 
 def _model(

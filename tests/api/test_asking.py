@@ -374,3 +374,18 @@ def test_the_command_prints_rows_and_what_they_cost(tmp_path):
     denied = CliRunner().invoke(APP, ["SELECT days FROM Visits", *given[1:]])
     assert (denied.exit_code, "Q010" in denied.output) == (1, True)
     assert OUTPUT not in denied.output
+
+
+def test_noise_is_offered_beside_checked_answers_by_a_permission_of_its_own(tmp_path):
+    """Checked answers are exact and have a ledger of their own, and neither is denied the other."""
+    policy = json.loads(text_of())
+    check = {"leftOperand": "pe:outputCheck", "operator": "eq", "rightOperand": "sacro"}
+    action = {"rdf:value": {"@id": "odrl:read"}, "refinement": [check]}
+    policy["permission"].append({"assignee": LAB, "target": VISITS, "action": [action]})
+    sql, texts = "SELECT sex, COUNT(*) AS n FROM Visits GROUP BY sex", [json.dumps(policy)]
+    noisy = ask(tmp_path, sql, policies=texts)
+    assert (noisy.permitted, noisy.cost.is_charged, noisy.check) == (True, True, None)
+    answers = {"ledger": None, "output_ledger": tmp_path / "answers"}
+    checked = ask(tmp_path, sql, None, policies=texts, **answers)
+    assert checked.checked.table.column("n").to_pylist() == [30, 30]
+    assert spent(tmp_path) == {"": "0.5", LAB: "0.5"}
