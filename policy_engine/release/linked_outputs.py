@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from policy_engine.audits.outputs.model import Figures, TableVerdict
 from policy_engine.audits.outputs.reasons import LEDGER_REASONS, CheckOutcome, Reason
 from policy_engine.audits.outputs.tabulating import COUNTS, Tabulation
+from policy_engine.methods.output_checks.dominated_totals import least_contributors
 from policy_engine.methods.output_checks.parameters import OutputCheck
 from policy_engine.release.cell_conditions import CellConditions
 from policy_engine.release.judged_tables import JudgedTable
@@ -187,12 +188,14 @@ class _LinkedTable:
         model are released together."""
         made, check, released = self.made, self.check, verdict.released
         rows, threshold = len(made.table.codes), self.scope.least(check.profile.min_units)
+        of_values = self.scope.least(least_contributors(check.profile))
         texts = self.texts
         for number, aggregate in enumerate(made.aggregates):
             statistic = made.table.measures[number].statistics[0]
             values: Figures = made.table.values[:, number]
             is_count = aggregate.function in COUNTS
             protection = _protection(verdict, is_count=is_count)
+            least = of_values if _is_of_values(aggregate.measure) else threshold
             for row in range(rows):
                 is_cover = check.secondary == "none" or self.covers[row, number]
                 if not released[row, number] and is_cover:
@@ -201,7 +204,7 @@ class _LinkedTable:
                     population=number * rows + row,
                     measure=COUNT if is_count else self._measure(number),
                     value=float(values[row]) if np.isfinite(values[row]) else None,
-                    threshold=threshold,
+                    threshold=least,
                     is_released=bool(released[row, number]),
                     protection=protection if statistic.evidence.units[row] else Protection(),
                     # What the rules withhold must stay unknown under any condition.

@@ -430,3 +430,25 @@ def test_outputs_are_provisional_until_the_ledger_has_them(tmp_path):
         None, tmp_path / "other", data=people(), profile="sacro", unit="person"
     ) as alone:
         assert not alone.groupby("sector").size().is_provisional
+
+
+def test_lone_persons_of_a_table_do_not_learn_the_pay_of_each_other(tmp_path):
+    """Each knows her own: of two withheld groups of one, the total would tell the other's."""
+    sizes = {"a": 1, "b": 1, "c": 50, "d": 60}
+    groups = [group for group, size in sizes.items() for _ in range(size)]
+    frame = pd.DataFrame({"group": groups, "person": range(112), "firm": "all"})
+    frame["pay"] = 1000.0 + 37 * frame.person % 501
+    two = ("pe:minUnits", "eq", 2), ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/person"})
+    policy = policy_with(("pe:outputCheck", "eq", "bundesbank"), *two)
+    with output_session(policy, tmp_path / "folder", data=frame) as made:
+        table = figures(
+            made.pivot_table(
+                values="pay", index="group", columns="firm", aggfunc="sum", margins=True
+            )
+        )
+    total = table["All", "sum pay All"]
+    assert total == frame.pay.sum()
+    others = [table[group, "sum pay all"] for group in "cd"]
+    rest = total - np.nansum(others) - frame.pay[0]
+    assert rest > 5 * frame.pay[1]
+    assert np.isnan(others).any()

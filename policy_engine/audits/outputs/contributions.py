@@ -50,6 +50,21 @@ class Contributions:
         chosen = groups if is_counted is None else groups[is_counted]
         return np.bincount(chosen, minlength=self.group_count).astype(np.int64)
 
+    def lone_units(self, is_counted: NDArray[np.bool_] | None = None) -> Counts:
+        """Return the only unit of each group with one, -1 in others, (groups,): of all pairs, or of
+        those that are counted."""
+        groups, units, _ = self._pairs
+        if is_counted is not None:
+            groups, units = groups[is_counted], units[is_counted]
+        lone = np.full(self.group_count, -1, dtype=np.int64)
+        lone[groups] = units
+        return np.where(np.bincount(groups, minlength=self.group_count) == 1, lone, -1)
+
+    def pairs_where(self, condition: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which pairs have a row of which something holds, (pairs,)."""
+        counts = np.bincount(self._pairs[2], condition, minlength=len(self._pairs[0]))
+        return np.asarray(counts > 0, np.bool_)
+
     @cached_property
     def units_in(self) -> Counts:
         """How many units each group has."""
@@ -97,8 +112,7 @@ class Contributions:
 
     def units_where(self, condition: NDArray[np.bool_]) -> Counts:
         """Return how many units of each group have a row of which something holds, (groups,)."""
-        counts = np.bincount(self._pairs[2], condition, minlength=len(self._pairs[0]))
-        return self.count(counts > 0)
+        return self.count(self.pairs_where(condition))
 
 
 def quantiles(rows: Contributions, share: float) -> Figures:

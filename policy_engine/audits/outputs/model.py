@@ -112,10 +112,15 @@ class ShownStatistic:
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of figures, which is safe where every statistic that it is computed from is."""
+    """A column of figures, which is safe where every statistic that it is computed from is.
+
+    `lone_units` (rows,) are the numbers of the units that contribute alone to a row, -1 in others:
+    the same number is the same unit. Without them nobody knows who they are.
+    """
 
     name: str
     statistics: tuple[ShownStatistic, ...]
+    lone_units: Counts | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,10 @@ Each measure of a table with totals is a system of equations (`kernels.output_ch
 pattern is searched for in which nobody computes a suppressed cell, or not closely enough, and an
 attack of its own code has to fail on it. What is suppressed of counts is suppressed of every
 measure: counts and means together are sums.
+
+Whoever is alone in a cell knows it, and attacks the others with that; of a dominated cell, the
+second largest contributor attacks the largest (Handbook on Statistical Disclosure Control, 2010,
+section 4.2.2; Fischetti and Salazar 2001, section 2).
 """
 
 from dataclasses import replace
@@ -11,16 +15,27 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.outputs.model import TOTAL, Measure, Statbarn, TableVerdict
+from policy_engine.audits.outputs.model import (
+    TOTAL,
+    Counts,
+    Figures,
+    Measure,
+    Statbarn,
+    TableVerdict,
+)
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.audits.outputs.total_grids import TotalGrid, grid_of
 from policy_engine.kernels.output_checks.suppressing import suppress
-from policy_engine.kernels.output_checks.table_system import table_system
+from policy_engine.kernels.output_checks.table_system import NOBODY, table_system
+from policy_engine.methods.output_checks.dominated_totals import upper_levels
 
 _SECONDS = 20.0
 _SHARE = 0.1
 _LARGEST = 1e15
 """Of larger figures, programmes in floating point tell nothing."""
+_MOST_ATTACKS = 5_000_000
+"""Tables of more cells, times lone contributors, show no totals where something is withheld: to
+attack such a table by each of them takes too long."""
 _POSITIONS = (Statbarn.POSITION, Statbarn.MODE, Statbarn.ENDPOINTS)
 
 Cells = NDArray[np.bool_]
@@ -30,7 +45,8 @@ def suppress_totals(verdict: TableVerdict) -> TableVerdict:
     """Return the verdict with further cells suppressed, so that totals reveal none.
 
     Nothing is done where the policy asks for none, where no totals are released with all their
-    parts, and where there are more than `MOST_CELLS`. Raises DataError (C011) without highspy.
+    parts, and where there are more cells than `MOST_CELLS` of a grid: of these, the ledger of
+    answers and outputs withholds what reveals others. Raises DataError (C011) without highspy.
     """
     grid = grid_of(verdict.table)
     if verdict.check.secondary == "none" or grid is None or not verdict.reasons.any():
@@ -68,21 +84,55 @@ def _pattern(verdict: TableVerdict, grid: TotalGrid, measure: Measure, primary: 
     is_shown[grid.cells] = True
     is_primary = np.zeros(values.shape, dtype=np.bool_)
     is_primary[grid.cells] = primary
-    share = verdict.check.profile.p_percent or _SHARE
-    level = np.maximum(values * share, 1.0) if verdict.check.secondary == "interval" else 1.0
+    contributors = grid.contributors(*_lone_units(measure), ~is_total)
+    attackers = np.unique(contributors[contributors != NOBODY])
+    if len(attackers) * len(values) > _MOST_ATTACKS:
+        return np.asarray(primary | is_total, np.bool_)
     system = table_system(
         grid.layout,
         values,
         is_primary,
-        protection=(level * np.ones(len(values)), level * np.ones(len(values))),
+        protection=_levels(verdict, grid, measure, values),
         weights=np.log1p(values),
         is_hidden=~is_shown,
+        contributors=contributors,
     )
     result = suppress(system, _SECONDS)
     pattern: Cells = result.is_suppressed[grid.cells]
     if not result.is_protected:
         pattern = pattern | is_total
     return pattern
+
+
+def _levels(
+    verdict: TableVerdict, grid: TotalGrid, measure: Measure, values: Figures
+) -> tuple[Figures, Figures]:
+    """Return how far below and above its value each cell has to seem possible.
+
+    Above a dominated cell it is so far that the second largest contributor, who takes her own from
+    what is possible, is no closer to the largest than the profile lets her be.
+    """
+    profile, level = verdict.check.profile, np.ones(len(values))
+    if verdict.check.secondary != "interval":
+        return level, level
+    level = np.maximum(values * (profile.p_percent or _SHARE), level)
+    upper = level.copy()
+    evidence = measure.statistics[0].evidence
+    if evidence.largest is not None and evidence.second is not None and evidence.total is not None:
+        needs = upper_levels(profile, evidence.largest, evidence.second, evidence.total)
+        upper[grid.cells] = np.fmax(upper[grid.cells], needs)
+    return level, upper
+
+
+def _lone_units(measure: Measure) -> tuple[Counts, Counts]:
+    """Return who contributes alone to each row, each somebody else where nobody knows, and how many
+    contribute: (rows,) each."""
+    units = measure.statistics[0].evidence.units
+    numbers = measure.lone_units
+    if numbers is None:
+        return np.arange(len(units)), units
+    others = int(numbers.max(initial=-1)) + 1 + np.arange(len(units))
+    return np.where(numbers >= 0, numbers, others), units
 
 
 def _sizes(measure: Measure) -> NDArray[np.float64]:

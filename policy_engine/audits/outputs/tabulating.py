@@ -160,7 +160,8 @@ def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulatio
         statistic, figures = _EVIDENCE[FUNCTIONS[one.function]](
             one, CellRows(present, whole, all_codes, rows.nested, rows.settled)
         )
-        measures.append(Measure(one.name, (statistic, *_row_statistics(one, present, statistic))))
+        others = _row_statistics(one, present, statistic)
+        measures.append(Measure(one.name, (statistic, *others), _lone_units(one, present)))
         values.append(figures)
         members.append(
             CellMembers(present.groups, present.units, numbers[is_present], present.values)
@@ -279,6 +280,15 @@ def _row_sizes(present: Contributions, sizes: Figures) -> CellEvidence:
         total=own.total(own.sums),
         negatives=np.zeros(present.group_count, np.int64),
     )
+
+
+def _lone_units(one: ShownAggregate, present: Contributions) -> Counts:
+    """Return who alone contributes to each cell, as its evidence counts who contributes."""
+    if FUNCTIONS[one.function] is not Statbarn.LINEAR_AGGREGATIONS or present.values is None:
+        return present.lone_units()
+    if (pair := _only_two(present.values)) is not None:
+        return present.lone_units(present.pairs_where(present.values == pair[1]))
+    return present.lone_units(present.sums != 0)
 
 
 def _only_two(values: Figures) -> tuple[float, float] | None:

@@ -6,7 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.outputs.model import TOTAL, Counts, ResultTable
-from policy_engine.kernels.output_checks.table_system import TableLayout, flat_dimension, lay_out
+from policy_engine.kernels.output_checks.table_system import (
+    NOBODY,
+    TableLayout,
+    flat_dimension,
+    lay_out,
+)
 
 MOST_CELLS = 12_000
 """Tables of more cells, totals included, are left to the ledger, which refuses what it must."""
@@ -29,6 +34,22 @@ class TotalGrid:
             with np.errstate(over="ignore"):
                 parts[-1] = parts[:-1].sum(axis=0)
         return table.ravel()
+
+    def contributors(self, lone: Counts, units: Counts, is_part: NDArray[np.bool_]) -> Counts:
+        """Return who contributes alone to each cell, totals included: -1 for several, and nobody.
+
+        `units` (rows,) say how many contribute, and `lone` who it is where that is one.
+        """
+        least = np.full(self.shape, np.iinfo(np.int64).max)
+        most = np.full(self.shape, NOBODY)
+        is_one, is_several = is_part & (units == 1), is_part & (units > 1)
+        least.flat[self.cells[is_one]] = most.flat[self.cells[is_one]] = lone[is_one]
+        least.flat[self.cells[is_several]] = NOBODY
+        most.flat[self.cells[is_several]] = 0
+        for axis in range(least.ndim):
+            lower, upper = np.moveaxis(least, axis, 0), np.moveaxis(most, axis, 0)
+            lower[-1], upper[-1] = lower[:-1].min(axis=0), upper[:-1].max(axis=0)
+        return np.where(least == most, least, NOBODY).ravel()
 
 
 def grid_of(table: ResultTable) -> TotalGrid | None:

@@ -4,6 +4,7 @@ Fischetti and Salazar (2001), sections 3 and 4: an attacker's programme is solve
 the pattern alone, and its dual prices make an inequality in all cells.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +31,7 @@ _NOTHING = 1e-9
 _DECIMALS = 9
 _VIOLATION = 1e-6
 _MOST_KEPT = 4_000
+_MOST_LONE_CUTS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +105,14 @@ class PatternAttack:
         column = np.array([cell])
         set_bounds(self._solver, np.searchsorted(self.cells, column), *self._limits(column))
 
-    def attack(self, need: ProtectionNeed) -> MoveResult:
-        """Return how far the cell of a need can be moved, up to its level."""
-        cell, sign, level, own = need.cell, need.sign, need.level, self._known(need.attacker)
+    def attack(self, need: ProtectionNeed, together: Ints | None = None) -> MoveResult:
+        """Return how far the cell of a need can be moved, up to its level.
+
+        Several attackers may attack `together`, all of whose cells are known then, instead of that
+        of the need: what they cannot exclude, none of them can.
+        """
+        attackers = np.array([need.attacker]) if together is None else together
+        cell, sign, level, own = need.cell, need.sign, need.level, self._known(attackers)
         column, mine = np.searchsorted(self.cells, [cell]), np.searchsorted(self.cells, own)
         low, high = self._limits(np.array([cell]))
         low, high = np.maximum(low, -level), np.minimum(high, level)
@@ -120,10 +127,11 @@ class PatternAttack:
         set_bounds(self._solver, mine, *self._limits(own))
         return result
 
-    def _known(self, attacker: int) -> Ints:
-        if attacker == NOBODY:
+    def _known(self, attackers: Ints) -> Ints:
+        lone = attackers[attackers != NOBODY]
+        if not len(lone):
             return np.zeros(0, dtype=np.int64)
-        return np.flatnonzero(self._is_open & (self.system.contributors == attacker))
+        return np.flatnonzero(self._is_open & np.isin(self.system.contributors, lone))
 
     def _result(self, solution: Any, cell: int, level: float) -> MoveResult:
         differences, prices = np.zeros(self.system.size), np.zeros(self.system.equations.count)
@@ -189,12 +197,10 @@ def line_cuts(system: TableSystem, needs: ProtectionNeeds) -> list[ProtectionCut
     equations, cuts = system.equations, {}
     order = np.argsort(equations.cells, kind="stable")
     starts = np.searchsorted(equations.cells[order], np.arange(system.size + 1))
-    contributors = system.contributors[equations.cells]
-    for number in np.flatnonzero(~needs.is_void).tolist():
+    for number, lines in _needs_of_lines(system, needs):
         need = needs.need(number)
         terms = order[starts[need.cell] : starts[need.cell + 1]]
-        if need.attacker != NOBODY:
-            lines = equations.rows[contributors == need.attacker]
+        if lines is not None:
             terms = terms[np.isin(equations.rows[terms], lines)]
         for term in terms:
             prices = np.zeros(equations.count)
@@ -203,6 +209,25 @@ def line_cuts(system: TableSystem, needs: ProtectionNeeds) -> list[ProtectionCut
             if cut is not None and len(cut.cells):
                 cuts[cut.key] = cut
     return list(cuts.values())
+
+
+def _needs_of_lines(
+    system: TableSystem, needs: ProtectionNeeds
+) -> Iterator[tuple[int, Ints | None]]:
+    """Yield the numbers of needs with the equations that their attackers add something to, None for
+    all: those of who knows no cell, and of lone contributors as many as make no difference to how
+    long a search takes. Without an inequality, a bound is lower, and no pattern less safe."""
+    equations, width = system.equations, len(needs.attackers)
+    yield from ((move * width, None) for move in np.flatnonzero(~needs.is_void[:, 0]).tolist())
+    contributors, count = system.contributors[equations.cells], 0
+    for place, attacker in enumerate(needs.attackers[1:].tolist(), start=1):
+        lines = np.unique(equations.rows[contributors == attacker])
+        near = np.unique(equations.cells[np.isin(equations.rows, lines)])
+        moves = np.flatnonzero(~needs.is_void[:, place] & np.isin(needs.cells, near))
+        count += len(moves)
+        if count > _MOST_LONE_CUTS:
+            return
+        yield from ((move * width + place, lines) for move in moves.tolist())
 
 
 @dataclass(eq=False)

@@ -5,15 +5,22 @@ cut into those that they are made of.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+import numpy as np
 
 from policy_engine.errors import InternalError
 from policy_engine.kernels.output_checks.heuristic_suppression import search_subtables
 from policy_engine.kernels.output_checks.optimal_suppression import is_proven, search_optimum
 from policy_engine.kernels.output_checks.suppression_audit import attack_pattern
 from policy_engine.kernels.output_checks.suppression_search import SuppressionSearch
-from policy_engine.kernels.output_checks.table_system import Bools, Ints, TableSystem
+from policy_engine.kernels.output_checks.table_system import (
+    NOBODY,
+    Bools,
+    Ints,
+    TableSystem,
+)
 
 SuppressionMethod = Literal["optimal", "heuristic", "sub-tables"]
 
@@ -53,17 +60,24 @@ def suppress(system: TableSystem, seconds: float) -> CellSuppression:
     """Return a pattern that protects every primary cell that any pattern protects.
 
     It is the cheapest if `seconds` suffice to prove it, and the cheapest that was found otherwise;
-    what is always done, a first pattern, its repair and the audit, may take longer. Raises
-    DataError (C011) without highspy, and InternalError if the audit finds a cell unprotected.
+    what is always done, a first pattern, its repair and the audit, may take longer. Most lone
+    contributors learn nothing from a pattern that others learn nothing from: a pattern is searched
+    for again only because of those who do. Raises DataError (C011) without highspy, and
+    InternalError if the audit finds a cell unprotected.
     """
     start = time.monotonic()
-    search = SuppressionSearch(system, start + seconds)
     is_large = system.size > MOST_CELLS_AT_ONCE and len(system.layout.subtables) > 1
-    if is_large:
-        search_subtables(search)
-    else:
-        search_optimum(search)
-    _audit(search)
+    attackers: set[int] = set()
+    while True:
+        search = SuppressionSearch(_attacked_by(system, attackers), start + seconds)
+        (search_subtables if is_large else search_optimum)(search)
+        exposed = attack_pattern(system, search.best)
+        others = {one.contributor for one in exposed} - attackers - {NOBODY}
+        if not others:
+            break
+        attackers |= others
+    if not {one.cell for one in exposed} <= set(search.unprotectable.tolist()):
+        raise InternalError.of("X001", "A pattern of suppression does not protect all its cells.")
     method: SuppressionMethod = "optimal" if is_proven(search) else "heuristic"
     return CellSuppression(
         is_suppressed=search.best,
@@ -75,7 +89,7 @@ def suppress(system: TableSystem, seconds: float) -> CellSuppression:
     )
 
 
-def _audit(search: SuppressionSearch) -> None:
-    exposed = {one.cell for one in attack_pattern(search.system, search.best)}
-    if not exposed <= set(search.unprotectable.tolist()):
-        raise InternalError.of("X001", "A pattern of suppression does not protect all its cells.")
+def _attacked_by(system: TableSystem, attackers: set[int]) -> TableSystem:
+    """Return a system in which some lone contributors alone attack."""
+    is_one = np.isin(system.contributors, [*attackers])
+    return replace(system, contributors=np.where(is_one, system.contributors, NOBODY))

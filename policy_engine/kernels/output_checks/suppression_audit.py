@@ -4,6 +4,7 @@ All that is computed here are an attacker's intervals and an elimination: nothin
 capacities or witnesses of a search.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,12 +50,49 @@ def attack_pattern(system: TableSystem, is_suppressed: Bools) -> tuple[Unprotect
     unknown = primaries[is_suppressed[primaries]]
     failures = [_published(system, cell) for cell in primaries[~is_suppressed[primaries]].tolist()]
     failures += _failures(attack, NOBODY, unknown, [])
-    for contributor, cells in contributor_cells(system, is_suppressed).items():
-        attack.learn(cells)
-        others = unknown[~np.isin(unknown, cells)]
-        failures += _failures(attack, contributor, others, attack.tables_with(cells))
-        attack.forget(cells)
+    own = contributor_cells(system, is_suppressed)
+    failures += _lone_failures(attack, own, [*own], unknown)
     return (*failures, *_determined_others(system, is_suppressed, failures))
+
+
+def _lone_failures(
+    attack: CellAttack, own: Mapping[int, Ints], some: Sequence[int], unknown: Ints
+) -> list[UnprotectedCell]:
+    """Return which unknown cells some lone contributors learn too much of, who know their own.
+
+    What all of them together do not learn, none of them learns: only of the cells that they learn,
+    halves of them are tried, down to single ones.
+    """
+    if not some:
+        return []
+    failures = _failures_of(attack, own, some, unknown)
+    if len(some) == 1 or not failures:
+        return failures
+    exposed = np.array(sorted({one.cell for one in failures}), np.int64)
+    middle = len(some) // 2
+    halves = some[:middle], some[middle:]
+    return [one for half in halves for one in _lone_failures(attack, own, half, exposed)]
+
+
+def _failures_of(
+    attack: CellAttack, own: Mapping[int, Ints], some: Sequence[int], unknown: Ints
+) -> list[UnprotectedCell]:
+    """Return which unknown cells contributors learn too much of together; and what all but one of
+    them learn of the cells of that one."""
+    cells = np.sort(np.concatenate([own[one] for one in some]))
+    attack.learn(cells)
+    others = unknown[~np.isin(unknown, cells)]
+    failures = _failures(attack, some[0], others, attack.tables_with(cells))
+    for contributor in some if len(some) > 1 else ():
+        mine = own[contributor]
+        targets = unknown[np.isin(unknown, mine)]
+        if len(targets):
+            attack.forget(mine)
+            rest = np.setdiff1d(cells, mine)
+            failures += _failures(attack, some[0], targets, attack.tables_with(rest))
+            attack.learn(mine)
+    attack.forget(cells)
+    return failures
 
 
 def _failures(

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,17 +103,36 @@ class SuppressionSearch:
         if is_met.all():
             return []
         attack, failures = PatternAttack(self.system, pattern), []
-        for number in np.flatnonzero(~is_met).tolist():
-            if is_met.flat[number]:
-                continue
-            result = attack.attack(self.needs.need(number))
-            if is_reached(result.share):
-                is_met |= self.witnesses.add(result.differences, pattern)
-            else:
-                failures.append((number, result))
-                if number % len(self.needs.attackers) == 0:
-                    is_met[number // len(self.needs.attackers)] = True
+        for move in np.flatnonzero(~is_met.all(axis=1)).tolist():
+            # Who knows no cell comes first, and then all others together.
+            for some in (np.zeros(1, np.int64), np.arange(1, is_met.shape[1])):
+                successes = [*self._failed(attack, move, some, is_met)]
+                failures += successes
+                if successes and some[0] == 0:
+                    is_met[move] = True
         return failures
+
+    def _failed(
+        self, attack: PatternAttack, move: int, some: Ints, is_met: Bools
+    ) -> Iterator[tuple[int, MoveResult]]:
+        """Yield the needs of a move that fail, of some attackers by their places, with the attacks.
+
+        They attack together first: what all of them cannot exclude, none of them can. If they can,
+        halves of them are tried, down to single ones.
+        """
+        some = some[~is_met[move, some]]
+        if not len(some):
+            return
+        number = move * len(self.needs.attackers) + int(some[0])
+        result = attack.attack(self.needs.need(number), self.needs.attackers[some])
+        if is_reached(result.share):
+            is_met |= self.witnesses.add(result.differences, attack.pattern)
+            is_met[move, some] = True
+        elif len(some) == 1:
+            yield number, result
+        else:
+            for half in np.array_split(some, 2):
+                yield from self._failed(attack, move, half, is_met)
 
     def offer(self, pattern: Bools, *, is_last_resort: bool = False) -> None:
         """Repair a pattern, clean it, and keep it where it is the cheapest so far.
@@ -169,13 +189,10 @@ class SuppressionSearch:
 
     def _withstands(self, attack: PatternAttack, pattern: Floats) -> bool:
         is_met = self.witnesses.satisfied(pattern)
-        while not is_met.all():
-            number = int(is_met.argmin())
-            result = attack.attack(self.needs.need(number))
-            if not is_reached(result.share):
+        every = np.arange(is_met.shape[1])
+        for move in np.flatnonzero(~is_met.all(axis=1)).tolist():
+            if next(self._failed(attack, move, every, is_met), None) is not None:
                 return False
-            is_met |= self.witnesses.add(result.differences, pattern)
-            is_met.flat[number] = True
         return True
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from policy_engine.audits.outputs import suppressing
 from policy_engine.audits.outputs.judging import judge
 from policy_engine.audits.outputs.model import (
     TOTAL,
@@ -58,3 +59,85 @@ def test_nothing_more_is_suppressed_where_the_policy_asks_for_nothing_more():
 def test_table_without_small_cells_stays_as_it_is():
     verdict, _ = verdict_on(COUNTS + 10)
     assert verdict.released.all()
+
+
+# -- whoever is alone in a cell ------------------------------------------------------------------
+
+
+def suppressed_sums(sizes, *, unit_of=None, profile="bundesbank", **thresholds):
+    """Return which cells of a line of totals are suppressed, and which by the rules alone.
+
+    `sizes` has the contributions to each cell; `unit_of` numbers who is alone in cells, by place.
+    """
+    columns = [np.sort(np.array(one))[::-1] for one in sizes]
+    columns.append(np.sort(np.concatenate(columns))[::-1])
+    evidence = CellEvidence(
+        units=np.array([len(one) for one in columns]),
+        largest=np.array([one[0] for one in columns]),
+        second=np.array([one[1] if len(one) > 1 else 0.0 for one in columns]),
+        total=np.array([one.sum() for one in columns]),
+        negatives=np.zeros(len(columns), np.int64),
+    )
+    lone = None
+    if unit_of is not None:
+        lone = np.array([unit_of.get(place, -1) for place in range(len(columns))])
+    statistic = ShownStatistic(Statbarn.LINEAR_AGGREGATIONS, evidence)
+    measure = Measure("sum", (statistic,), lone)
+    codes = np.array([*range(len(sizes)), TOTAL])[:, None]
+    labels = (tuple(range(len(sizes))),)
+    table = ResultTable(("a",), labels, codes, (measure,), evidence.total[:, None])
+    own = PROFILES[profile].model_copy(update=thresholds)
+    judged = judge(table, OutputCheck(profile=own))
+    suppressed = suppress_totals(judged)
+    return tuple(np.flatnonzero(one.reasons).tolist() for one in (suppressed, judged))
+
+
+MANY, MORE = [10.0] * 50, [10.0] * 60
+
+
+@pytest.mark.parametrize("unit_of", [None, {0: 7, 1: 8}])
+def test_pair_of_lone_units_in_a_line_needs_a_third_cell(unit_of):
+    """The other is what is left: 300 + 200 less one's own."""
+    suppressed, primary = suppressed_sums(
+        [[300.0], [200.0], MANY, MORE], unit_of=unit_of, min_units=2
+    )
+    assert primary == [0, 1]
+    assert suppressed == [0, 1, 2]
+
+
+def test_one_unit_alone_in_two_cells_needs_no_third():
+    suppressed, _ = suppressed_sums(
+        [[300.0], [200.0], MANY, MORE], unit_of={0: 7, 1: 7}, min_units=2
+    )
+    assert suppressed == [0, 1]
+
+
+def test_one_unit_alone_in_two_cells_attacks_with_both():
+    cells = [[300.0], [200.0], [250.0], MANY, MORE]
+    suppressed, primary = suppressed_sums(cells, unit_of={0: 7, 1: 7, 2: 8}, min_units=2)
+    assert primary == [0, 1, 2]
+    assert suppressed == [0, 1, 2, 3]
+    others = {0: 7, 1: 9, 2: 8}
+    assert suppressed_sums(cells, unit_of=others, min_units=2)[0] == [0, 1, 2]
+
+
+def test_lone_unit_does_not_learn_a_dominated_total_of_many():
+    """Ten and more are in it; whoever is alone in the other cell knows what the rest is."""
+    dominated = [90.0, *[1.0] * 14]
+    suppressed, primary = suppressed_sums([[100.0], dominated, MANY, MORE])
+    assert primary == [0, 1]
+    assert suppressed == [0, 1, 2]
+
+
+def test_second_contributor_of_a_dominated_cell_is_no_closer_to_the_first_than_the_rule_says():
+    """The 900 and 100 may seem to be 1,176 or more, by a rule of 85%: 120 others are not enough."""
+    cells = [[900.0, 100.0], [60.0, 60.0], MANY, MORE]
+    suppressed, primary = suppressed_sums(cells, min_units=2)
+    assert primary == [0, 1]
+    assert len(suppressed) > 2
+
+
+def test_too_many_lone_units_show_no_totals(monkeypatch):
+    monkeypatch.setattr(suppressing, "_MOST_ATTACKS", 9)
+    suppressed, _ = suppressed_sums([[300.0], [200.0], MANY, MORE], min_units=2)
+    assert suppressed == [0, 1, 4]

@@ -25,6 +25,7 @@ from policy_engine.decision.query.checking.population_conditions import populati
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.checking.unit_columns import is_unit
 from policy_engine.decision.query.grammar import to_sql
+from policy_engine.methods.output_checks.dominated_totals import least_contributors
 from policy_engine.release.column_relations import ColumnRelations
 from policy_engine.release.output_ledger import (
     PERSONS,
@@ -331,7 +332,9 @@ def _cells(
     first: int,
     dataset_rows: DatasetRows,
 ) -> list[OutputCell]:
-    least = dataset_rows.least_rows(verdict.check.profile.min_units)
+    profile = verdict.check.profile
+    least = dataset_rows.least_rows(profile.min_units)
+    least_of_values = dataset_rows.least_rows(least_contributors(profile))
     rows, cells, width = dataset_rows.unfiltered, [], len(gathered.queries.query.aggregates)
     for number in part.aggregates:
         measures = _measures(gathered, number, part, verdict, dataset_rows)
@@ -350,7 +353,7 @@ def _cells(
                 first + place,
                 measures[place],
                 _finite(value) if is_value else None,
-                least,
+                least_of_values if measures[place].startswith(_OF_VALUES) else least,
                 is_released,
                 condition=text,
                 figure=int(part.rows[place]) * width + number,

@@ -24,6 +24,7 @@ from policy_engine.decision.query.checking.ledger_checks import (
     RecordedAnswer,
     check_lifted,
 )
+from policy_engine.decision.query.checking.lone_units import with_lone_units
 from policy_engine.decision.query.checking.measured_columns import (
     check_identifiers,
 )
@@ -283,4 +284,7 @@ def gather(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> Gathe
     """Return the aggregates of a query with their evidence. Raises NotCheckableError (K022)."""
     unit = checkable.unit if checkable.check.unit else None
     least = checkable.check.profile.min_units
-    return gather_answer(checkable.query, unit, tables, least, checkable.unfiltered)
+    gathered = gather_answer(checkable.query, unit, tables, least, checkable.unfiltered)
+    if checkable.check.secondary == "none":
+        return gathered
+    return with_lone_units(gathered, tables)
