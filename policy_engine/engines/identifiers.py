@@ -62,8 +62,8 @@ def pseudonyms(name: str, column: pa.ChunkedArray, key: bytes) -> pa.ChunkedArra
 
     The same value under the same `release_key` is the same pseudonym in every column (RFC 2104).
     Texts are those by which persons are known: two spellings of one person have one pseudonym, for
-    k counts pseudonyms. A missing value stays missing. Raises DataError (C009) where values have
-    no text.
+    k counts pseudonyms. A missing value stays missing, and a blank one, which names nobody, is
+    missing as well. Raises DataError (C009) where values have no text.
     """
     try:
         column = column.cast(pa.string())
@@ -71,11 +71,13 @@ def pseudonyms(name: str, column: pa.ChunkedArray, key: bytes) -> pa.ChunkedArra
         message = f"The column {name!r} is of type {column.type}, which has no text to be hidden."
         raise DataError.of("C009", message) from None
     texts = unchunk(pc.dictionary_encode(column))
+    persons = known_spellings(texts.dictionary).dictionary_encode()
     values = [
         hmac.new(key, value.encode(), hashlib.sha256).hexdigest()
-        for value in pc.fill_null(known_spellings(texts.dictionary), "").to_pylist()
+        for value in persons.dictionary.to_pylist()
     ]
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(texts.indices, from_texts(values))])
+    indices = persons.indices.take(texts.indices)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, from_texts(values))])
 
 
 def with_pseudonyms(table: pa.Table, columns: Columns, key: bytes | None, salt: str) -> pa.Table:
@@ -127,7 +129,8 @@ def check_unlinked(name: str, column: pa.ChunkedArray, groups: Groups, k: int) -
 
     R008 where the same pseudonym is in two classes: the same person is in both. V001 where a class
     has fewer than k pseudonyms, unless persons are counted by a privacy unit: its rows belong to
-    fewer than k persons. Rows without a pseudonym may belong to anybody.
+    fewer than k persons. Rows of a class without a pseudonym count as one person together, as those
+    without a person do.
     """
     codes = encode(name, column, numbers=False, is_generalised=False).values()
     present = codes >= 0
@@ -137,7 +140,7 @@ def check_unlinked(name: str, column: pa.ChunkedArray, groups: Groups, k: int) -
     if linked_count:
         raise linked_pseudonyms_error(name, linked_count)
     pseudonym_counts = np.bincount(pairs % groups.count, minlength=groups.count)
-    pseudonym_counts += np.bincount(groups.class_of[~present], minlength=groups.count)
+    pseudonym_counts[groups.class_of[~present]] += 1  # Once for all rows: they may be of one.
     if groups.persons is None and pseudonym_counts.min() < k:
         raise too_few_pseudonyms_error(name, int(pseudonym_counts.min()), k)
 

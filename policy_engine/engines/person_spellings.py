@@ -4,6 +4,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from policy_engine.engines.arrays import is_text, unchunk, value_type
+from policy_engine.errors import DataError
 
 
 def known_spellings(texts: pa.Array) -> pa.Array:
@@ -23,19 +24,48 @@ def known_spellings(texts: pa.Array) -> pa.Array:
 def known_persons(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column that tells persons apart, with the text by which each is known, (rows,).
 
-    It is the column itself where all texts are as they are known, or it has no texts. What is
-    blank is missing, unless nothing but empty texts is: these name nobody anyway.
+    What is blank is missing: it names nobody. Of a dictionary each person has one code, and nobody
+    has any. It is the column itself where that is so already. Raises DataError (C009) for bytes
+    and lists, which name no person.
     """
-    if not is_text(value_type(column.type)):
-        return column
+    check_person_type(column.type)
+    kind = value_type(column.type)
+    if not is_text(kind):
+        # What is no number is nobody, but not in a dictionary.
+        is_proper = _has_each_once(column) and not pa.types.is_floating(kind)
+        return column if column.type == kind or is_proper else column.cast(kind)
     encoded = unchunk(_as_dictionary(column))
     values = encoded.dictionary.cast(pa.string())
     spellings = known_spellings(values)
-    if pc.fill_null(spellings, "").equals(pc.fill_null(values, "")):
+    if spellings.equals(values) and _has_each_once(column):
         return column
     persons = spellings.take(encoded.indices)
     is_dictionary = pa.types.is_dictionary(column.type)
     return pa.chunked_array([persons.dictionary_encode() if is_dictionary else persons])
+
+
+def check_person_type(kind: pa.DataType) -> None:
+    """Raise DataError (C009) for the type of a column that cannot tell persons apart."""
+    kind = value_type(kind)
+    if isinstance(kind, pa.BaseExtensionType) or any(is_kind(kind) for is_kind in _NAMELESS):
+        # Bytes, say, have no blanks and no letters: padded, one person would be several.
+        message = f"The unit of privacy is a column of type {kind}, which names no person."
+        hint = "Allowed are numbers, texts, truth values, dates and times."
+        raise DataError.of("C009", message, hint)
+
+
+_NAMELESS = (
+    *(pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary),
+    *(pa.types.is_fixed_size_binary, pa.types.is_binary_view),
+)
+
+
+def _has_each_once(column: pa.ChunkedArray) -> bool:
+    """Return whether no dictionary of a column has a value twice, or what is missing."""
+    if not pa.types.is_dictionary(column.type):
+        return True
+    dictionaries = (one.dictionary for one in column.chunks)
+    return all(not one.null_count and len(one.unique()) == len(one) for one in dictionaries)
 
 
 def encoded_persons(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -14,7 +14,7 @@ from policy_engine.engines.arrays import is_text, to_numpy
 from policy_engine.engines.contents import texts_of_values
 from policy_engine.engines.distinct_values import index_distinct
 from policy_engine.engines.generalizations.decimals import is_number, plain_number
-from policy_engine.engines.person_spellings import known_spellings
+from policy_engine.engines.person_spellings import check_person_type, known_spellings
 from policy_engine.engines.text_types import parse_times_of_day
 from policy_engine.errors import DataError, PolicyEngineError
 
@@ -97,10 +97,7 @@ def person_texts(column: pa.Array, kind: pa.DataType | None = None) -> pa.Array:
     the same person; so are texts of one spelling (`known_spellings`). Tables of other times know a
     person again by it. Raises DataError (C009) for a type that has no text.
     """
-    if pa.types.is_nested(column.type):
-        message = f"The unit of privacy is a column of type {column.type}, which names no person."
-        hint = "Allowed are numbers, texts, truth values, dates and times."
-        raise DataError.of("C009", message, hint)
+    check_person_type(column.type)
     is_dictionary = pa.types.is_dictionary(column.type)
     encoded = column if is_dictionary else column.dictionary_encode()
     values = encoded.dictionary

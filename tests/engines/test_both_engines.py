@@ -306,6 +306,11 @@ REFUSED = {
         {**NAMES, "name": ["Ann", "Ann", "Bob", "Cid"]},
         {"pseudonymize": ["name"], "key": KEY},
     ),
+    "too few pseudonyms beside nobody's": (
+        ["V001"],
+        {"name": ["Ann", " ", None], "age": [1, 1, 1]},
+        {"k": 3, "pseudonymize": ["name"], "key": KEY},
+    ),
     "a column that is not there": (["C005"], PEOPLE, {"quasi": ["age", "zip"]}),
     "a name twice": (
         ["C006"],

@@ -1,5 +1,6 @@
 """A person in two spellings is one, wherever persons are counted, and nobody else changes."""
 
+from functools import partial
 from unicodedata import normalize
 
 import numpy as np
@@ -20,7 +21,9 @@ from policy_engine.engines.masking.sampling import sample_table
 from policy_engine.engines.person_spellings import known_persons, known_spellings
 from policy_engine.engines.persons import person_marks, person_numbers
 from policy_engine.engines.randomising.persons import record_weights
-from policy_engine.engines.statistics.tallies import tally_table
+from policy_engine.engines.statistics.contributions import ABSENT
+from policy_engine.engines.statistics.tallies import code_units, tally_table
+from policy_engine.errors import DataError
 from policy_engine.plan.randomisation import Randomisation
 from policy_engine.plan.steps import Sample
 
@@ -38,28 +41,80 @@ def test_a_spelling_is_what_unicode_says_without_blanks_around(texts):
     assert known_spellings(pa.array(texts, pa.string())).to_pylist() == expected
 
 
+def test_what_is_not_seen_and_no_blank_counts_as_a_letter():
+    texts = [f"p{one}" for one in ("", "\u200b", "\ufeff", "\u180e", "\u2800", "\u034f", "\0")]
+    assert known_spellings(pa.array(texts)).to_pylist() == texts
+
+
 @given(st.lists(st.none() | ODD, max_size=20))
 def test_persons_have_one_text_in_columns_of_any_kind(texts):
-    expected = [one and normalize("NFC", one.strip()) for one in texts]
+    expected = [(one and normalize("NFC", one.strip())) or None for one in texts]
     column = pa.chunked_array([texts[:7], texts[7:]], pa.string())
     for one in (column, column.cast(pa.large_string()), column.dictionary_encode()):
         known = known_persons(one)
-        assert [text or "" for text in known.to_pylist()] == [text or "" for text in expected]
+        assert known.to_pylist() == expected
         assert pa.types.is_dictionary(known.type) == pa.types.is_dictionary(one.type)
 
 
 @pytest.mark.parametrize(
     "column",
     [
-        pa.chunked_array([["996", None, "\u00e9"], ["", "a  b", "Ann"]]),
+        pa.chunked_array([["996", None, "\u00e9"], ["a  b", "Ann"]]),
         pa.chunked_array([["996", None], ["996"]]).dictionary_encode(),
         pa.chunked_array([[1, 2]]),
-        pa.chunked_array([[b" a"]]),
+        pa.chunked_array([[1, None, 1]]).dictionary_encode(),
     ],
     ids=lambda column: str(column.type),
 )
 def test_columns_without_other_spellings_are_as_they_are(column):
     assert known_persons(column) is column
+
+
+NOBODY = {
+    "empty": ["p", "", "q", None],
+    "blank": ["p", " ", "q", ""],
+    "empty alone": ["", None, ""],
+    "null in a dictionary": pa.DictionaryArray.from_arrays([0, 1, 2], pa.array(["p", None, "q"])),
+    "nobody in a dictionary": pa.DictionaryArray.from_arrays([0, 1, 2], pa.array(["p", None, ""])),
+    "once each": pa.DictionaryArray.from_arrays([0, 1, 2], pa.array(["p", "p", "q"])),
+    "of large texts": pa.DictionaryArray.from_arrays(
+        [0, 1, 2, None], pa.array(["p", "p", ""], pa.large_string())
+    ),
+    "of numbers": pa.DictionaryArray.from_arrays([0, 1, 2, 3], pa.array([5, 5, None, 6])),
+    "of no numbers": pa.DictionaryArray.from_arrays([0, 1, 2, 3], pa.array([0.0, -0.0, np.nan, 6])),
+}
+PERSONS = (2, 2, 0, 2, 1, 2, 1, 2, 2)
+
+
+@pytest.mark.parametrize(("column", "persons"), [*zip(NOBODY.values(), PERSONS, strict=True)])
+def test_nobody_is_no_person_and_each_is_one_in_dictionaries(column, persons):
+    data = Microdata.of(pa.table({"who": column, "row": range(len(column))}), "who")
+    assert data.unit_count == persons
+    assert len({*person_numbers([data.table["who"]], "who")[0].tolist()} - {-1}) == persons
+    assert len({*code_units(data.table["who"]).codes.tolist()} - {ABSENT}) <= persons
+
+
+BYTES = [pa.binary(), pa.large_binary(), pa.binary(2), pa.list_(pa.binary())]
+
+
+@pytest.mark.parametrize("kind", BYTES, ids=str)
+def test_bytes_and_lists_name_no_person(tmp_path, kind):
+    """Bytes have no letters: padded ones of one person were several, in queries and sessions."""
+    who = [b"p ", b" p", b"pp", b"q "]
+    column = pa.array([[one] for one in who] if pa.types.is_list(kind) else who, kind)
+    table = pa.table({"id": column, "part": ["a"] * 4})
+    check = ("pe:outputCheck", "eq", "sacro"), ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/id"})
+    asked = partial(query_data, output_ledger=tmp_path / "ledger")
+    for ask in (
+        lambda: asked(
+            "SELECT COUNT(*) AS n FROM T", [policy_with(*check)], RESEARCHER, {TABLE: table}
+        ),
+        lambda: Microdata.of(table, "id"),
+        lambda: known_persons(table["id"].dictionary_encode() if kind == BYTES[0] else table["id"]),
+        lambda: applied(pa.table({"age": [1] * 4, "who": column}), k=2, **BY_PERSON),
+    ):
+        with pytest.raises(DataError, match="C009"):
+            ask()
 
 
 def test_spellings_of_narrow_dictionaries_are_read_however_many_they_are():
@@ -99,6 +154,28 @@ def test_pseudonyms_count_persons_and_not_spellings(tmp_path):
     table = {"age": [1] * 6, "who": SPELT}
     assert refused(table, tmp_path, k=4, **asked) == ["V001"]
     assert len(set(applied(table, k=3, **asked).table.column("who").to_pylist())) == 3
+
+
+@pytest.mark.parametrize(
+    ("who", "k"), [(["  ", None], 2), (["p", "", None], 3), (["p", "", " ", ""], 3)]
+)
+@pytest.mark.parametrize("asked", ["privacyUnit", "pseudonymize"])
+def test_rows_of_nobody_are_one_person_together_for_k_of_persons_and_pseudonyms(
+    tmp_path, who, k, asked
+):
+    more = {"privacyUnit": "who"} if asked == "privacyUnit" else {"pseudonymize": ["who"]}
+    more |= {"method": "k-anonymity", "quasi": ["age"], "key": KEY}
+    table = pa.table({"age": [1] * len(who), "who": pa.array(who, pa.string())})
+    assert refused(table, tmp_path, k=k, **more) == ["R002" if asked == "privacyUnit" else "V001"]
+    if k > 2:
+        assert applied(table, k=2, **more).table.num_rows == len(who)
+
+
+def test_blank_identifiers_have_no_pseudonym():
+    asked = {"method": "k-anonymity", "quasi": ["age"], "pseudonymize": ["who"], "key": KEY}
+    found = applied({"age": [1] * 4, "who": ["p", "", "q", "\t"]}, k=2, **asked).table["who"]
+    assert found.null_count == 2
+    assert len(found.unique().drop_null()) == 2
 
 
 def test_permuted_persons_have_k_persons_in_their_class(tmp_path):
@@ -156,6 +233,26 @@ def test_sessions_count_persons_and_not_spellings():
     assert data.unit_count == 3
     assert data.units.tolist() == [0, 0, 0, 2, 2, 1]
     assert data.has_repeats
+
+
+@pytest.mark.parametrize("nobody", [["", None], ["", "", " "]])
+def test_answers_count_no_persons_whom_nobody_names(tmp_path, nobody):
+    """Of eight persons, cells stay small whatever rows of nobody there are."""
+    named = 8
+    who = [*(f"p{one}" for one in range(40)), *(f"q{one}" for one in range(named)), *nobody]
+    parts = ["a"] * 40 + ["b"] * (len(who) - 40)
+    table = pa.table({"id": pa.array(who, pa.string()), "part": parts})
+    check = ("pe:outputCheck", "eq", "sacro"), ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/id"})
+    for number, count in enumerate(("COUNT(DISTINCT id)", "COUNT(*)")):
+        made = query_data(
+            f"SELECT part, {count} AS n FROM T GROUP BY part",
+            [policy_with(*check)],
+            RESEARCHER,
+            {TABLE: table},
+            output_ledger=tmp_path / str(number),
+        )
+        cells = {one["part"]: one["n"] for one in made.table.to_pylist()}
+        assert cells.get("b") is None
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.dictionary(pa.int32(), pa.string())])

@@ -15,7 +15,7 @@ from policy_engine.audits.outputs.chosen_rows import chosen_rows
 from policy_engine.audits.outputs.interval_texts import with_interval_texts
 from policy_engine.audits.outputs.model import Counts, Figures
 from policy_engine.audits.outputs.row_contents import check_contents, check_labels
-from policy_engine.engines.person_spellings import known_persons
+from policy_engine.engines.person_spellings import check_person_type, known_persons
 from policy_engine.errors import (
     DataError,
     PolicyEngineError,
@@ -62,12 +62,13 @@ class Microdata:
     def of(cls, frame: Any, unit: str = "") -> "Microdata":
         """Return the rows of a pandas, polars or Arrow frame.
 
-        Raises DataError (C010) for what is none, (C005) for one without the column of the unit.
+        Raises DataError (C010) for what is none, (C005) for one without the column of the unit,
+        (C009) for a unit of bytes or lists, which name no person.
         """
         index = getattr(frame, "index", None)
         data = cls(arrow_table(frame), unit, index if hasattr(index, "get_indexer") else None)
         if unit:
-            data.column(unit)
+            check_person_type(data.column(unit).type)
         return data
 
     @property
@@ -106,7 +107,7 @@ class Microdata:
 
     @cached_property
     def _coded_unit(self) -> CodedColumn:
-        return coded(self.unit, known_persons(self.column(self.unit)))
+        return coded(self.unit, _one_zero(known_persons(self.column(self.unit))))
 
     def _units_in(self, whole: "Microdata") -> Counts:
         """Return the number that each row's unit has in the whole table."""

@@ -53,7 +53,7 @@ def check_unlinked(name: str, frame: DataFrame, step: Anonymize) -> None:
     linked_count = _single_count(classes.agg(F.coalesce(F.sum("more"), F.lit(0))))
     if linked_count:
         raise linked_pseudonyms_error(name, linked_count)
-    blank = F.sum(F.col("pseudonym").isNull().cast("long"))
+    blank = F.max(F.col("pseudonym").isNull().cast("long"))  # All rows of nobody may be of one.
     pseudonym_counts = rows.groupBy(*cells).agg(
         (F.count_distinct("pseudonym") + blank).alias("seen")
     )
