@@ -15,9 +15,14 @@ from policy_engine.decision.audit_trail.crossing import (
     strange_certificates,
     unproven_permits,
 )
+from policy_engine.decision.audit_trail.grounds import (
+    TrailGrounds,
+    check_grounds,
+    packed_signatures,
+)
 from policy_engine.decision.audit_trail.signers import policy_signatures, trail_signature
 from policy_engine.decision.audit_trail.trail import AuditTrail
-from policy_engine.decision.audit_trail.trusting import check_grounds, check_trusted, packed_trusts
+from policy_engine.decision.audit_trail.trusting import check_trusted, packed_trusts
 from policy_engine.decision.audit_trail.withdrawn import check_withdrawals
 from policy_engine.decision.log.entries import Entry
 from policy_engine.decision.opened_bundle import opened
@@ -71,7 +76,7 @@ def check_trail(
     checks += (check for _, check in verified)
     checks += _heads([one for one, check in verified if check.state == "holds"], expected)
     trusts, faults = packed_trusts(trail)
-    packed = [one for _, one in trusts]
+    has_trust = bool(trusts)
     trusts += [] if trust is None else [("the trust file that is given", trust)]
     policies, proofs, more = _documents(trail, limits, moment, trusts)
     certificates = [one for one in proofs if isinstance(one, Certificate)]
@@ -83,8 +88,9 @@ def check_trail(
         sentence = "It has no decision log: what was decided, and by which policies, is not here."
         checks.append(TrailCheck("unchecked", "decisions", sentence))
     checks += _crossed(entries if logs else None, policies, certificates)
-    checks += check_grounds(entries, packed, proofs)
     judges = [one for _, one in trusts]
+    signatures = packed_signatures(trail)
+    checks += check_grounds(entries, TrailGrounds(judges, has_trust, policies, signatures, proofs))
     checks += check_withdrawals(trail, entries, certificates, moment, judges)
     return TrailReport(trail.digest, tuple(checks))
 

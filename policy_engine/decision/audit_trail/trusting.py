@@ -1,22 +1,16 @@
 """Whether the keys that signed what is in an audit trail were trusted, by trust files."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Literal
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 
 from policy_engine.certificate.attestation import Attestation
-from policy_engine.certificate.certificate import Certificate
 from policy_engine.certificate.sources import Proof, proof_asset
 from policy_engine.certificate.vouching import coverage_refusal, proof_refusal
 from policy_engine.decision.audit_trail.checks import TrailCheck
-from policy_engine.decision.audit_trail.crossing import entry_list
 from policy_engine.decision.audit_trail.trail import AuditTrail
-from policy_engine.decision.log.entries import Entry, LoggedSignature
-from policy_engine.errors import PolicyEngineError, Problem, TrustError, format_count
+from policy_engine.errors import Problem, TrustError
 from policy_engine.policy import InForce
 from policy_engine.policy.signing import signatures_beside, untrusted
-from policy_engine.trust.multikeys import read_public_key
 from policy_engine.trust.trust_file import Trust, read_trust
 
 
@@ -53,83 +47,6 @@ def check_trusted(
         yield TrailCheck("unchecked", about, f"{one.code} {one.message}")
     if not refused:
         yield TrailCheck("holds", about, "It covers every policy and certificate that is here.")
-
-
-def check_grounds(
-    entries: Iterable[Entry],
-    trusts: Sequence[Trust],
-    proofs: Sequence[Proof],
-) -> Iterator[TrailCheck]:
-    """Yield whether decisions rested on signatures that the trust files they name cover, and
-    that those of proofs are in the trail.
-
-    `trusts` are the files in it. Entries that name no trust file, as those of earlier versions and
-    those that were decided without one, say nothing about it. Where the trail has no trust file,
-    that is unchecked; where it has others alone than an entry names, it fails.
-    """
-    named = [one for one in entries if one.decision is not None and one.decision.trust is not None]
-    if not named:
-        return
-    by_digest = {one.digest: one for one in trusts if one.digest}
-    judging = _GroundsJudging(by_digest, _written(proofs))
-    faults: dict[str, list[int]] = {}
-    for entry in named:
-        for fault in judging.faults(entry):
-            faults.setdefault(fault, []).append(entry.number)
-    about = "signatures of decisions"
-    for fault, numbers in faults.items():
-        state: Literal["fails", "unchecked"] = "fails" if trusts else "unchecked"
-        yield TrailCheck(state, about, f"{fault} ({entry_list(numbers)}).")
-    if not faults:
-        count = format_count(len(named), "decision")
-        sentence = f"{count} rested on signatures that the trust file named by each covers."
-        yield TrailCheck("holds", about, sentence)
-
-
-@dataclass(frozen=True)
-class _GroundsJudging:
-    """The trust files by their digests, and the proofs that are in a trail by what they wrote."""
-
-    trusts: Mapping[str, Trust]
-    written: Mapping[str, Sequence[str]]
-
-    def faults(self, entry: Entry) -> Iterator[str]:
-        decided = entry.decided
-        trust = self.trusts.get(decided.trust or "")
-        if trust is None:
-            yield f"The trust file with the sha-256 {decided.trust} is not here"
-            return
-        for one in decided.signed_by or ():
-            problem = self._refusal(one, trust, entry.time or datetime.now(UTC))
-            if problem:
-                yield f"The signature of {one.of} by {one.key}: {problem}"
-
-    def _refusal(self, one: LoggedSignature, trust: Trust, time: datetime) -> str:
-        try:
-            key = read_public_key(one.key)
-        except PolicyEngineError as error:
-            return error.problems[0].message.rstrip(".")
-        datasets = self.written.get(one.signature)
-        if one.kind == "proof" and datasets is None:
-            return "no certificate or attestation that is here has it"
-        created = datetime.fromisoformat(one.created)
-        problem = (
-            trust.policy_refusal(key, created, one.of, time)
-            if one.kind == "policy"
-            else trust.certificate_refusal(key, created, one.of, datasets or (), time)
-        )
-        return "" if problem is None else f"{problem.code} {problem.message}".rstrip(".")
-
-
-def _written(proofs: Sequence[Proof]) -> dict[str, Sequence[str]]:
-    """Return what the outputs of signed proofs were made from, by what their signatures wrote."""
-    return {
-        one.signature.credential.proof.value: [step.asset for step in one.plan.reads]
-        if isinstance(one, Certificate)
-        else []
-        for one in proofs
-        if one.signature is not None
-    }
 
 
 def _named(refusals: Iterable[tuple[Proof, Problem | None]]) -> Iterator[Problem]:

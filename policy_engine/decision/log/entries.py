@@ -107,7 +107,8 @@ class LoggedSignature(ChainRecord):
     @field_validator("created")
     @classmethod
     def _check_time(cls, time: str) -> str:
-        datetime.fromisoformat(time)
+        if datetime.fromisoformat(time).tzinfo is None:
+            raise ValueError("a time without its zone")
         return time
 
 

@@ -17,6 +17,7 @@ from policy_engine.engines.masking.cells import number_texts
 from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.engines.spark.failures import cause, explain_error
 from policy_engine.engines.spark.files import check_there, list_files, uri_path
+from policy_engine.engines.spark.hashing import MOST_HASHED
 from policy_engine.engines.spark.jobs import is_connected
 from policy_engine.engines.spark.reading import column
 from policy_engine.engines.spark.session import session_master
@@ -100,10 +101,9 @@ def has_large_files(session: SparkSession, location: str) -> bool:
         lengths = list_files(session, location).agg(F.max("length")).collect()
     except Exception as error:  # noqa: BLE001 (Spark's are of many kinds)
         raise explain_error(error, location, "hashing") from None
-    return bool((lengths[0][0] or 0) > _LARGE)
+    return bool((lengths[0][0] or 0) > MOST_HASHED)
 
 
-_LARGE = 2**29
 _SMALL = 2**26
 """Files of fewer bytes together are hashed sooner than a job that hashes them starts."""
 

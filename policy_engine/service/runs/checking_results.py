@@ -6,12 +6,14 @@ sign by.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.runs.jobs import Job
 from policy_engine.service.runs.kinds.settings import OnPolicy, kept_policy
+from policy_engine.service.runs.results import bounded_contents
 
 if TYPE_CHECKING:
     from policy_engine.certificate.certificate import Certificate
@@ -20,24 +22,25 @@ if TYPE_CHECKING:
 
 RECORD = "record"
 """The folder of a result that has the records of its releases, which is for the owner alone."""
+_SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
 class ExpectedResult:
-    """What the certificates of a run have to say: by its job, and by its settings."""
+    """What the certificates of a run have to say: by its job, its settings, and when it began."""
 
     job: Job
     settings: OnPolicy
+    began: datetime
 
     def check(self, certificate: "Certificate", release: Path) -> None:
         """Raise ServiceError (N022) for a certificate in the folder of a release that is not of
-        this run: of another policy, another plan, another input or another output."""
-        problems = [*self._strange(certificate, release)]
-        if problems:
+        this run: of another policy, plan, engine, input or output, another time, or made from what
+        the run was not given. No figure in it is measured again."""
+        problem = next(self._strange(certificate, release), "")
+        if problem:
             asset = certificate.plan.publish.asset
-            raise ServiceError.of(
-                "N022", f"The certificate of {asset} is not signed: {problems[0]}"
-            )
+            raise ServiceError.of("N022", f"The certificate of {asset} is not signed: {problem}")
 
     def _strange(self, certificate: "Certificate", release: Path) -> Iterator[str]:
         from policy_engine.decision.outputs import is_certified  # noqa: PLC0415 (slow)
@@ -48,8 +51,32 @@ class ExpectedResult:
         elif not is_certified(certificate, policy):
             yield "it does not prove what the policy of the run asks for."
         else:
+            yield from self._other_making(certificate)
             yield from self._other_input(certificate, policy, release.with_name(RECORD))
             yield from _other_output(certificate, release)
+
+    @property
+    def _engine(self) -> str:
+        """The engine of the run, by its job: what a run says of it would choose what is checked."""
+        return "local" if self.job.cluster is None else "spark"
+
+    def _other_making(self, certificate: "Certificate") -> Iterator[str]:
+        """Yield what a certificate says of its making that is not so.
+
+        Runs get data, and no certificates of it: none of what they make is known to be made from
+        another release. They are the owner's, and sign nothing themselves.
+        """
+        if certificate.signature is not None:
+            yield "the run signed it itself."
+        if certificate.plan.engine != self._engine:
+            yield "it says that another engine made it than that of the run."
+        if certificate.upstream:
+            yield "it says that it was made from releases that the run was not given."
+        if certificate.made_by != "owner":
+            yield "it says that somebody else made it than the owner."
+        # Times of certificates are to the second.
+        if not self.began - _SECOND < certificate.time <= datetime.now(UTC) + _SECOND:
+            yield "it says that it was made at another time than that of the run."
 
     def _other_input(
         self, certificate: "Certificate", policy: "Policy", records: Path
@@ -68,17 +95,27 @@ class ExpectedResult:
         if [one.asset for one in record.inputs] != [one.asset for one in certificate.plan.reads]:
             yield "its record is of other inputs."
             return
-        for one in record.inputs if record.engine == "local" else ():
-            if StoredData.from_file(self.job.files[data[one.asset]]).digest != one.digest:
+        if record.engine != self._engine:
+            yield "its record says that another engine made it than that of the run."
+        for one in record.inputs:
+            file = self.job.files[data[one.asset]]
+            if self._is_hashed(file) and StoredData.from_file(file).digest != one.digest:
                 yield f"its input {one.asset} is not the data that the run was given."
+
+    def _is_hashed(self, file: Path) -> bool:
+        """Tell whether the digest of an input is that of its file: Spark has that of the rows where
+        a file is too large for one of its tasks, which nothing but Spark works out."""
+        from policy_engine.engines.spark.hashing import MOST_HASHED  # noqa: PLC0415 (few need it)
+
+        return self._engine == "local" or file.stat().st_size <= MOST_HASHED
 
 
 def _opening(certificate: "Certificate", folder: Path) -> "Record | None":
-    from policy_engine.certificate.record import find_opening_record, load_record  # noqa: PLC0415
+    from policy_engine.certificate.record import find_opening_record, read_record  # noqa: PLC0415
 
-    for path in _files(folder, "*.json"):
+    for content in bounded_contents(_files(folder, "*.json")).values():
         try:
-            return find_opening_record(load_record(path), certificate.commitment)
+            return find_opening_record(read_record(content), certificate.commitment)
         except PolicyEngineError:
             continue
     return None

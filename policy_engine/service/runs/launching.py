@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,15 @@ class RunProcess:
     start: int | None
     mark: str
     began: float
+    started: datetime
+    """When it began by the clock on the wall, which certificates tell the time by."""
     asked_to_end: float | None = None
     _line: bytearray = field(default_factory=bytearray)
 
     @classmethod
     def launch(cls, job: Job, mark: str, output: Path) -> "RunProcess":
         """Return the process of a job, started. Raises OSError where it cannot be."""
+        started = datetime.now(UTC)
         with output.open("ab") as errors:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "policy_engine.service.runs.child"],
@@ -54,7 +58,7 @@ class RunProcess:
         except BrokenPipeError:  # it has ended already, which is found out like any other end
             pass
         os.set_blocking(process.stdout.fileno(), False)
-        return cls(process, start_of(process.pid), mark, time.monotonic())
+        return cls(process, start_of(process.pid), mark, time.monotonic(), started)
 
     @property
     def has_ended(self) -> bool:

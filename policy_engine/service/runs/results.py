@@ -5,11 +5,13 @@ import mimetypes
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from errno import EFBIG
 from pathlib import Path
 from typing import Any
 
 from policy_engine.service.runs.jobs import SHOWN
+from policy_engine.trust.canonical_json import MOST_BYTES
 
 _CHUNK = 2**20
 OCTETS = "application/octet-stream"
@@ -56,6 +58,21 @@ def checked_artefacts(folder: Path, artefacts: list[dict[str, Any]]) -> list[dic
             raise ValueError(one["name"])
     keys = ("name", "digest", "size", "media_type")
     return [{key: one[key] for key in keys} for one in artefacts]
+
+
+def bounded_contents(paths: Iterable[Path]) -> dict[Path, bytes]:
+    """Return what is in files that a run left, which are read whole by who looks after all runs.
+
+    Raises OSError for what is not a file, and where there are more bytes in all of them together
+    than are read of one certificate.
+    """
+    kinds = {path: path.lstat() for path in paths}
+    for path, kind in kinds.items():
+        if not stat.S_ISREG(kind.st_mode):
+            raise OSError(f"{path.name!r} is not a file")
+    if sum(one.st_size for one in kinds.values()) > MOST_BYTES:
+        raise OSError(EFBIG, os.strerror(EFBIG))
+    return {path: path.read_bytes() for path in kinds}
 
 
 def artefact_path(folder: Path, name: str) -> Path:

@@ -2,12 +2,12 @@
 
 import hashlib
 import os
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.service.runs.jobs import SHOWN
+from policy_engine.service.runs.results import bounded_contents
 from policy_engine.trust.proofs import Signer
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def sign_results(
     """
     if any((folder / name).is_symlink() for name in (RELEASE, SHOWN)):
         raise OSError("what a run leaves is in a link to another folder")
-    certificates = {path: _read(path) for path in sorted((folder / RELEASE).glob("*.jsonld"))}
+    contents = bounded_contents(sorted((folder / RELEASE).glob("*.jsonld")))
+    certificates = {path: _read(path, content) for path, content in contents.items()}
     for certificate in certificates.values():
         check(certificate, folder / RELEASE)
     signed = dict[str, bytes]()
@@ -46,12 +47,10 @@ def sign_results(
     return [_again(one, signed) for one in artefacts]
 
 
-def _read(path: Path) -> "Certificate":
+def _read(path: Path, content: bytes) -> "Certificate":
     from policy_engine.certificate.certificate import read_certificate  # noqa: PLC0415 (slow)
 
-    if not stat.S_ISREG(path.lstat().st_mode):
-        raise OSError(f"{path.name!r} is not a file")
-    return read_certificate(path.read_bytes(), path.name)
+    return read_certificate(content, path.name)
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -253,7 +253,7 @@ class Supervisor:
                 settings = self.preparation.settings(holding)
                 home = settings.home
                 if self.signer is not None and isinstance(settings, OnPolicy):
-                    expected = ExpectedResult(attempt.job, settings)
+                    expected = ExpectedResult(attempt.job, settings, attempt.process.started)
                     artefacts = sign_results(folder, artefacts, self.signer, expected.check)
                 reveal(folder, self.folders.result(home, holding.run_id))
                 attempt.artefacts = artefacts

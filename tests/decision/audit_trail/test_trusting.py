@@ -280,7 +280,9 @@ def test_a_decision_is_logged_with_the_trust_file_and_the_signatures_that_it_res
 
 def test_what_decisions_rested_on_is_verified_by_the_trust_file_that_they_name(decided):
     sentence = "1 decision rested on signatures that the trust file named by each covers."
-    assert grounds(with_log(decided)) == [("holds", sentence)]
+    silent = "1 permit named no trust file, as earlier versions and decisions without one do not"
+    unnamed = ("unchecked", f"{silent} (entry 2).")
+    assert grounds(with_log(decided)) == [("holds", sentence), unnamed]
     told = (
         f"The trust file with the sha-256 {read_trust(trust_text()).digest} is not here (entry 1)."
     )
@@ -288,7 +290,7 @@ def test_what_decisions_rested_on_is_verified_by_the_trust_file_that_they_name(d
     other = decided / "others.json"
     other.write_text(trust_text({"key": key_of(2).public.did, "policies": ["*"], "outputs": ["*"]}))
     report = with_log(decided, trusts=[other])
-    assert grounds(report) == [("fails", told)]
+    assert grounds(report) == [("fails", told), unnamed]
     assert not report.holds
 
 
@@ -296,7 +298,7 @@ def test_a_decision_by_a_certificate_that_is_not_here_fails(decided):
     [certificate] = (decided / "release").glob("*.jsonld")
     text = read_certificate(certificate.read_bytes()).signed(key_of(1)).to_jsonld()
     certificate.write_text(text)  # signed again since
-    [(state, sentence)] = grounds(with_log(decided))
+    (state, sentence), _unnamed = grounds(with_log(decided))
     assert state == "fails"
     assert sentence.endswith("no certificate or attestation that is here has it (entry 1).")
 
@@ -305,4 +307,5 @@ def test_a_log_without_trust_files_says_nothing_of_signatures(office):
     request = read_request(ANALYST, "read", [OUTPUT], MARKETING)
     given = [office / "policy.jsonld"], [office / "release"], request
     decide_request(*given, log=office / "decisions.sqlite")
-    assert grounds(with_log(office)) == []
+    assert [state for state, _ in grounds(with_log(office))] == ["unchecked"]
+    assert grounds(with_log(office, trusts=[])) == []

@@ -147,7 +147,7 @@ def test_large_files_are_found_by_the_executors(spark, tmp_path, monkeypatch):
     assert not has_large_files(spark, str(tmp_path))
     monkeypatch.setattr(writing, "_SMALL", 4)
     assert not has_large_files(spark, str(tmp_path))
-    monkeypatch.setattr(writing, "_LARGE", 3)
+    monkeypatch.setattr(writing, "MOST_HASHED", 3)
     assert has_large_files(spark, str(tmp_path))
 
 

@@ -1,14 +1,19 @@
 """What a run leaves is signed if it is of the run: its policy, plan, input and output."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from building import DATASET, PEOPLE, anonymize, people_policy, permission, policy
 from signing import key_of
 
 from policy_engine.certificate.certificate import read_certificate
+from policy_engine.certificate.record import load_record
+from policy_engine.engines.spark import hashing
 from policy_engine.errors import ServiceError
+from policy_engine.plan.lineage import Maker, Upstream
 from policy_engine.service.runs.checking_results import ExpectedResult
+from policy_engine.service.runs.clusters import Cluster
 from policy_engine.service.runs.jobs import Job, KeptText, RunInputs
 from policy_engine.service.runs.kinds.sanitising import Sanitising
 from policy_engine.service.runs.limits import RunLimits
@@ -28,11 +33,12 @@ def carried_out(folder, text, rows=PEOPLE, settings=SETTINGS):
     (folder / "data1.csv").write_text(rows)
     kept = KeptText(name="policy", text=text, issuer=OLGA)
     given = {"files": {"data1": folder / "data1.csv"}, "policy": kept, "owners": {DATASET: OLGA}}
+    began = datetime.now(UTC)
     settings.carry_out(RunInputs(**given, **folders))
     limits = RunLimits(memory=0, file=0, seconds=0)
     places = {"folder": folder, "kept": folder, "attempts": folder, "code": folder}
     about = {"kinds": "", "kind": "sanitise", "settings": {}, "limits": limits, "parent": 0}
-    return ExpectedResult(Job(**given, **places, **about), settings)
+    return ExpectedResult(Job(**given, **places, **about), settings, began)
 
 
 @pytest.fixture
@@ -113,3 +119,78 @@ def test_a_certificate_of_another_output_is_not_signed(expected, tmp_path):
     (tmp_path / "elsewhere.csv").write_text(content)
     output.symlink_to(tmp_path / "elsewhere.csv")
     refused(expected, "not beside it")
+
+
+def rewrite(expected, in_record=None, **changes):
+    """Have the run leave another certificate, and another record that opens its commitment."""
+    out = expected.job.folder / "out"
+    [path], place = (out / "record").glob("*.json"), out / "release" / NAME
+    record = load_record(path).model_copy(update=in_record or {})
+    path.write_text(record.to_json())
+    changes["commitment"] = record.commitment
+    place.write_text(read_certificate(place.read_bytes()).model_copy(update=changes).to_jsonld())
+
+
+def on_spark(expected):
+    """Return what is expected of the run if the service carries it out on a cluster."""
+    cluster = Cluster(master="local[1]", heap=2**30)
+    return replace(expected, job=expected.job.model_copy(update={"cluster": cluster}))
+
+
+def plan_of(expected, **changes):
+    place = expected.job.folder / "out" / "release" / NAME
+    return read_certificate(place.read_bytes()).plan.model_copy(update=changes)
+
+
+def test_what_a_run_says_of_its_engine_does_not_choose_what_is_checked(expected, tmp_path):
+    (tmp_path / "run" / "data1.csv").write_text(PEOPLE.replace("20,Rome", "22,Rome"))
+    rewrite(expected, {"engine": "spark"})
+    refused(expected, "its record says that another engine")
+    rewrite(expected, {"engine": "local"}, plan=plan_of(expected, engine="spark"))
+    refused(expected, "it says that another engine")
+    refused(on_spark(expected), "its record says that another engine")
+
+
+def test_inputs_of_spark_are_checked_unless_they_are_too_large_for_a_task(
+    expected, tmp_path, monkeypatch
+):
+    rewrite(expected, {"engine": "spark"}, plan=plan_of(expected, engine="spark"))
+    refused(expected, "another engine")
+    (tmp_path / "run" / "data1.csv").write_text(PEOPLE.replace("20,Rome", "22,Rome"))
+    refused(on_spark(expected), f"its input {DATASET} is not the data")
+    monkeypatch.setattr(hashing, "MOST_HASHED", 3)
+    assert signed(on_spark(expected)).credential.proof.key == key_of(1).public
+
+
+UPSTREAM = Upstream(
+    asset=DATASET,
+    output_digest="0" * 64,
+    certificate_digest="1" * 64,
+    policy="http://x.org/p0",
+    policy_digest="2" * 64,
+    inputs=("http://other.org/Raw",),
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"upstream": (UPSTREAM,)}, "from releases that the run was not given"),
+        ({"made_by": Maker(party="http://x.org/Eve", rules=("r",))}, "somebody else"),
+        ({"time": datetime(2020, 1, 1, tzinfo=UTC)}, "at another time"),
+        ({"time": datetime.now(UTC) + timedelta(hours=1)}, "at another time"),
+    ],
+)
+def test_what_a_run_makes_up_of_its_making_is_not_signed(expected, changes, why):
+    rewrite(expected, **changes)
+    refused(expected, why)
+
+
+def test_what_a_run_signed_itself_is_not_signed(expected):
+    place = expected.job.folder / "out" / "release" / NAME
+    status = {"type": "BitstringStatusListEntry", "id": "https://x.org/1#1"}
+    status |= {"statusPurpose": "revocation", "statusListIndex": "1"}
+    status |= {"statusListCredential": "https://x.org/1"}
+    own = read_certificate(place.read_bytes()).signed(key_of(7), status=status)
+    place.write_text(own.to_jsonld())
+    refused(expected, "the run signed it itself")

@@ -9,6 +9,7 @@ from policy_engine.certificate.certificate import read_certificate
 from policy_engine.errors import CertificateError, ServiceError
 from policy_engine.service.runs.results import checked_artefacts, seal
 from policy_engine.service.runs.signing_results import sign_results
+from policy_engine.trust.canonical_json import MOST_BYTES
 
 NAME = "certificate.jsonld"
 
@@ -41,6 +42,15 @@ def test_the_certificate_and_its_copy_are_signed_and_told_anew(left):
     certificate = read_certificate(content)
     assert certificate.signature.credential.proof.key == key_of(1).public
     assert certificate.unsigned() == people_certificate()
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_more_than_is_read_of_a_certificate_is_not_read_of_all_of_them(left, number):
+    for name in range(number):
+        with (left / "release" / f"{name}.jsonld").open("wb") as file:
+            file.truncate((MOST_BYTES + 1) // number)  # takes no room
+    with pytest.raises(OSError, match="too large"):
+        sign_results(left, [], key_of(1), any_of_them)
 
 
 def test_what_is_not_a_certificate_or_is_a_link_is_not_signed(left):
