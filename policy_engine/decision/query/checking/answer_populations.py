@@ -44,8 +44,6 @@ from policy_engine.release.telling_differences import ToldDifferences
 _OF_VALUES = ("sum:", "mean:", "shape:", "pair:")
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     Counts = NDArray[np.int64]
@@ -59,7 +57,8 @@ class DatasetRows:
     difference of two populations of the same units may be one row. `row_counts` are the rows of
     each unit, `units` the unit of each row, and `values` returns a column of numbers by its name.
     `unfiltered` are the rows that the query reads without its conditions, `is_same_condition`
-    compares those, and `empty_parts` tells where somebody in cells of nobody would be.
+    compares those, and `empty_parts` tells where somebody in cells of nobody would be. Where it
+    `has_nobody`, one number of `units` is that of all rows that name none.
     """
 
     expression: exp.Expr
@@ -69,6 +68,7 @@ class DatasetRows:
     unfiltered: UnfilteredRows | None = None
     is_same_condition: IsSameCondition | None = None
     empty_parts: FindEmptyParts | None = None
+    has_nobody: bool = False
 
     @cached_property
     def count(self) -> int:
@@ -110,8 +110,13 @@ class DatasetRows:
         assert self.units is not None  # noqa: S101 (there are none only in tests)
         return self.units[self.numbers(rows)]
 
+    def least_owners(self, units: int) -> int:
+        """Return of how many numbers of `units` rows have to be, so that so many are persons."""
+        return units + self.has_nobody
+
     def least_rows(self, units: int) -> int:
         """Return how many rows are of so many units at least, whosever they are."""
+        units = self.least_owners(units)
         most = min(units - 1, len(self.row_counts))
         others = len(self.row_counts) - most
         largest = np.partition(self.row_counts, others)[others:] if most else self.row_counts[:0]
@@ -242,7 +247,7 @@ def _persons(
 ) -> DistinctPersons:
     assert dataset_rows.units is not None  # noqa: S101 (its callers check)
     pairs = part.numbers, part.places
-    least = verdict.check.profile.min_units
+    least = dataset_rows.least_owners(verdict.check.profile.min_units)
     return DistinctPersons(dataset_rows.units, *pairs, len(part.rows), least)
 
 

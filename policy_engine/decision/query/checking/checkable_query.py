@@ -164,7 +164,8 @@ def dataset_rows(checkable: CheckableQuery, tables: Tables) -> DatasetRows:
     units = tables.with_known_units(checkable.dataset, stored)[name]
     numbers = unit_numbers(units.combine_chunks())
     more = np.append(numbers, len(units))
-    return DatasetRows(checkable.row, np.bincount(numbers), more, values, *conditions)
+    counts, has_nobody = np.bincount(numbers), units.null_count > 0
+    return DatasetRows(checkable.row, counts, more, values, *conditions, has_nobody=has_nobody)
 
 
 def unit_numbers(units: "pa.Array") -> "NDArray[np.int64]":

@@ -158,7 +158,8 @@ def _owners(checkable: CheckableQuery, rows: Callable[[], DatasetRows]) -> RowOw
     if not checkable.check.unit or rows().row_counts.max(initial=1) <= 1:
         return None
     row = checkable.unfiltered.resolved(checkable.row)
-    return RowOwners(checkable.check.profile.min_units, row, lambda numbers: rows().owners(numbers))
+    least = rows().least_owners(checkable.check.profile.min_units)
+    return RowOwners(least, row, lambda numbers: rows().owners(numbers))
 
 
 def answer_checked(

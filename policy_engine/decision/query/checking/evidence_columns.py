@@ -33,35 +33,48 @@ ROWS, UNITS = "rows", "units"
 
 
 def by_row(
-    contributions: Sequence[Contribution], letter: str = "x", counted: exp.Expr | None = None
+    contributions: Sequence[Contribution],
+    letter: str = "x",
+    counted: exp.Expr | None = None,
+    owned: exp.Expr | None = None,
 ) -> list[exp.Expr]:
     """Return the columns of evidence where each of the rows that are `counted` is another unit.
 
-    The values of other rows are missing in the columns of values that begin with the `letter`.
+    The values of other rows are missing in the columns of values that begin with the `letter`. Rows
+    that are not `owned` are of no unit: nobody is counted for them.
     """
-    entries = [count_where(counted, UNITS)]
+    entries = [count_where(_both(counted, owned), UNITS)]
     for place, one in enumerate(contributions):
         first = column(f"{letter}{place}_0")
-        number = exp.Count(this=one.value_where_present(place, letter))
+        value = one.value_where_present(place, letter)
+        number = exp.Count(this=value)
         if one.is_every_row:
             number = count_where(counted, "").this
         if "count" in one.kinds and counted is not None:
             entries += _ones(number, place)
         if one.is_every_row:
             continue
+        if owned is not None:
+            number = exp.Count(this=exp.case().when(owned.copy(), value.copy()))
         entries.append(named(number, f"n{place}"))
         if one.kinds & {"count", "units"}:
             missing = exp.Is(this=first.copy(), expression=exp.null())
-            some = missing if counted is None else exp.and_(counted.copy(), missing)
+            some = _both(_both(counted, missing), owned)
             entries.append(count_where(some, f"o{place}"))
         if "binary" in one.kinds:
             lower = exp.EQ(this=first.copy(), expression=exp.Literal.number(one.low))
-            entries.append(count_where(differs(first, one.low), f"p{place}"))
-            entries.append(count_where(lower, f"q{place}"))
+            entries.append(count_where(_both(differs(first, one.low), owned), f"p{place}"))
+            entries.append(count_where(_both(lower, owned), f"q{place}"))
         if one.kinds & SIZED:
-            for label, value in sized(one, place, letter):
-                entries += _sizes(double(value), label)
+            for label, size in sized(one, place, letter):
+                entries += _sizes(double(size), label, owned)
     return entries
+
+
+def _both(one: exp.Expr | None, other: exp.Expr | None) -> exp.Expr | None:
+    """Return whether all of two conditions hold that there are."""
+    conditions = [part.copy() for part in (one, other) if part is not None]
+    return exp.and_(*conditions) if len(conditions) > 1 else next(iter(conditions), None)
 
 
 def _ones(number: exp.Expr, place: int) -> list[exp.Expr]:
@@ -90,10 +103,11 @@ def per_unit(contributions: Sequence[Contribution]) -> list[exp.Expr]:
     return entries
 
 
-def by_unit(contributions: Sequence[Contribution]) -> list[exp.Expr]:
-    """Return the columns of evidence over those that there are `per_unit`."""
+def by_unit(contributions: Sequence[Contribution], owned: exp.Expr | None = None) -> list[exp.Expr]:
+    """Return the columns of evidence over those that there are `per_unit`; what is not `owned`
+    is of no unit."""
     rows = exp.cast(exp.Sum(this=column("n")), exp.DType.BIGINT)
-    entries = [named(rows, ROWS), count_where(None, UNITS)]
+    entries = [named(rows, ROWS), count_where(owned, UNITS)]
     for place, one in enumerate(contributions):
         number = column("n" if one.is_every_row else f"n{place}")
         if "count" in one.kinds:
@@ -102,18 +116,18 @@ def by_unit(contributions: Sequence[Contribution]) -> list[exp.Expr]:
             entries.append(named(exp.Sum(this=double(number)), f"t{place}"))
         if one.is_every_row:
             continue
-        entries.append(count_where(above_zero(number), f"n{place}"))
+        entries.append(count_where(_both(above_zero(number), owned), f"n{place}"))
         if one.kinds & {"count", "units"}:
             lacks = exp.LT(this=number.copy(), expression=column("n"))
-            entries.append(count_where(lacks, f"o{place}"))
+            entries.append(count_where(_both(lacks, owned), f"o{place}"))
         if "binary" in one.kinds:
             yes = column(f"p{place}")
             lacks = exp.LT(this=yes.copy(), expression=number.copy())
-            entries.append(count_where(above_zero(yes), f"p{place}"))
-            entries.append(count_where(lacks, f"q{place}"))
+            entries.append(count_where(_both(above_zero(yes), owned), f"p{place}"))
+            entries.append(count_where(_both(lacks, owned), f"q{place}"))
         if one.kinds & SIZED:
             for label, _ in sized(one, place):
-                entries += _sizes(column(f"s{label}"), label)
+                entries += _sizes(column(f"s{label}"), label, owned)
     return entries
 
 
@@ -128,13 +142,13 @@ def sized(one: Contribution, place: int, letter: str = "x") -> list[tuple[str, e
     return [(f"{place}", first), (f"{place}b", second)]
 
 
-def _sizes(value: exp.Expr, label: str) -> list[exp.Expr]:
+def _sizes(value: exp.Expr, label: str, owned: exp.Expr | None) -> list[exp.Expr]:
     """Return what is known of contributions: the largest two, their total, their signs, and the
     smallest and largest one."""
     size, zero = exp.Abs(this=value.copy()), exp.Literal.number(0)
     largest = exp.Max(this=size, count=exp.Literal.number(2))
     return [
-        count_where(differs(value), f"z{label}"),
+        count_where(_both(differs(value), owned), f"z{label}"),
         count_where(exp.LT(this=value.copy(), expression=zero), f"g{label}"),
         named(exp.Sum(this=size.copy()), f"s{label}"),
         named(largest, f"d{label}"),

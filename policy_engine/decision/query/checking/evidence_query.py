@@ -60,13 +60,15 @@ class EvidenceQueries:
     """Builds the SQL for the grouping sets of a query, over its tables as they may be read.
 
     `unit` is the unit of a row, None where each row is another; it `is_single` if no unit has
-    several rows with the same keys. Aggregates of the same values share a contribution: `places`
-    has its number for each aggregate.
+    several rows with the same keys. Where a table `has_nobody`, it has rows that name none, which
+    are of no unit. Aggregates of the same values share a contribution: `places` has its number for
+    each aggregate.
     """
 
     query: CheckedQuery
     unit: exp.Expr | None
     is_single: bool = False
+    has_nobody: bool = False
 
     @cached_property
     def places(self) -> tuple[int, ...]:
@@ -135,10 +137,10 @@ class EvidenceQueries:
         entries += self._value_bits()
         if is_divided:
             is_counted = exp.Not(this=column(_REPEATED))
-            entries += by_row(self.contributions, "y", is_counted)
+            entries += by_row(self.contributions, "y", is_counted, self._owned)
             return grouped(self._divided(keys), keys, entries)
         if self.counts_rows:
-            entries += by_row(self.contributions)
+            entries += by_row(self.contributions, owned=self._owned)
         return grouped(self.rows(keys), keys, entries)
 
     def evidence(self, keys: Sequence[int], *, is_divided: bool = False) -> exp.Select:
@@ -150,10 +152,14 @@ class EvidenceQueries:
         if is_divided:
             rows = rows_of(rows, [exp.Star()]).where(self._is_repeated(keys), copy=False)
         names = [*(f"k{number}" for number in keys), UNIT]
-        units = rows_of(rows, [*map(column, names[:-1]), *per_unit(self.contributions)], "q")
-        return grouped(
-            units.group_by(*map(column, names), copy=False), keys, by_unit(self.contributions)
-        )
+        columns = names if self.has_nobody else names[:-1]
+        units = rows_of(rows, [*map(column, columns), *per_unit(self.contributions)], "q")
+        units = units.group_by(*map(column, names), copy=False)
+        return grouped(units, keys, by_unit(self.contributions, self._owned))
+
+    def nameless(self) -> exp.Select:
+        """Return the query of whether there are rows "n" that name no unit."""
+        return rows_of(self.rows(()), [count_where(exp.Not(this=present(column(UNIT))), "n")])
 
     def hashes(self, keys: Sequence[int]) -> exp.Select:
         """Return the query of a hash "h" of the keys and the unit of each row."""
@@ -258,6 +264,11 @@ class EvidenceQueries:
         return entries
 
     # -- parts --------------------------------------------------------------------------------
+
+    @property
+    def _owned(self) -> exp.Expr | None:
+        """Whether a row names its unit; None where all do."""
+        return present(column(UNIT)) if self.has_nobody else None
 
     def _is_repeated(self, keys: Sequence[int]) -> exp.Expr:
         """Return whether a row's unit has several rows with the same keys, or seems to."""

@@ -71,7 +71,12 @@ def evidence_table(
     NotCheckableError (K022, and K017 for more than five million groups).
     """
     repeated = None if queries.unit is None else _repeated(queries, keys, tables)
-    queries = replace(queries, is_single=repeated is not None and not len(repeated))
+    queries = replace(
+        queries,
+        is_single=repeated is not None and not len(repeated),
+        has_nobody=queries.unit is not None
+        and _run(queries.nameless(), tables=tables)["n"][0].as_py() > 0,
+    )
     if repeated is None or queries.is_single:
         answer, evidence = _undivided(queries, keys, tables)
     else:

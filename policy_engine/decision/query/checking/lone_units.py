@@ -1,6 +1,6 @@
 """Who is alone in cells of an answer: whoever is alone in several attacks the others with all."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,9 @@ def with_lone_units(gathered: GatheredAnswer, tables: "Mapping[str, pa.Table]") 
     table, queries = gathered.table, gathered.queries
     is_part = (table.codes != TOTAL).all(axis=1)
     units = np.column_stack([one.statistics[0].evidence.units for one in table.measures])
-    rows = np.flatnonzero(is_part & (units == 1).any(axis=1))
+    # Whose row names nobody may be alone in a cell as well.
+    is_few = (units == 1) | ((units == 0) & (_rows(table.measures) > 0))
+    rows = np.flatnonzero(is_part & is_few.any(axis=1))
     if queries.unit is None or is_part.all() or not len(rows):
         return gathered
     keys = range(len(table.keys))
@@ -43,12 +45,19 @@ def with_lone_units(gathered: GatheredAnswer, tables: "Mapping[str, pa.Table]") 
     members = run_checked({"": to_sql(_members(queries, keys), "duckdb")}, cells)[""]
     numbers = members[UNIT].combine_chunks().dictionary_encode(null_encoding="encode").indices
     owners = numbers.to_numpy(zero_copy_only=False).astype(np.int64)
+    is_nobody = members[UNIT].is_null().to_numpy()
     places = rows[members["cell"].to_numpy()]
     measures = tuple(
-        _with_lone(one, places, owners, _contributes(queries, number, members))
+        _with_lone(one, places, owners, (_contributes(queries, number, members), is_nobody))
         for number, one in enumerate(table.measures)
     )
     return replace(gathered, table=replace(table, measures=measures))
+
+
+def _rows(measures: Sequence[Measure]) -> "Counts":
+    """Return how many rows each cell is about, (rows, measures), 0 where that is not known."""
+    counts = [one.statistics[0].evidence for one in measures]
+    return np.column_stack([one.units if one.rows is None else one.rows for one in counts])
 
 
 def _members(queries: EvidenceQueries, keys: range) -> exp.Select:
@@ -70,9 +79,17 @@ def _contributes(queries: EvidenceQueries, number: int, members: "pa.Table") -> 
 
 
 def _with_lone(
-    measure: Measure, places: "Counts", owners: "Counts", contributes: "NDArray[np.bool_]"
+    measure: Measure,
+    places: "Counts",
+    owners: "Counts",
+    contributing: "tuple[NDArray[np.bool_], NDArray[np.bool_]]",
 ) -> Measure:
+    """Return a measure with who is alone in each cell, given which members contribute, and which of
+    these are rows of nobody: beside those, one person is alone, too."""
+    contributes, is_nobody = contributing
     count = len(measure.statistics[0].evidence.units)
+    persons = np.bincount(places[contributes & ~is_nobody], minlength=count)
+    contributes = contributes & ~(is_nobody & (persons[places] > 0))
     lone = np.full(count, -1, dtype=np.int64)
     lone[places[contributes]] = owners[contributes]
     is_one = np.bincount(places[contributes], minlength=count) == 1

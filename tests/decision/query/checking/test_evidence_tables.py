@@ -70,6 +70,27 @@ def test_evidence_in_two_parts_is_that_by_unit(monkeypatch, seed):
     assert evidence(queries, table) == by_unit
 
 
+@pytest.mark.parametrize("most_repeated", [-1, 1])
+@pytest.mark.parametrize("persons", [[1, 1, 2, 2, 3, None, None], [1, 2, 3, 4, None]])
+def test_rows_of_nobody_are_of_no_unit(monkeypatch, persons, most_repeated):
+    """In whichever way the evidence is found, with several rows of somebody or one of each."""
+    monkeypatch.setattr(evidence_tables, "_MOST_REPEATED", most_repeated)
+    size = len(persons)
+    values = {"region": ["a"] * size, "pay": [30.0] * size, "level": [1] * size}
+    ill = [one in (1, None) for one in persons]
+    table, queries = pa.table({"person": persons, **values, "ill": ill}), queries_of()
+    whole = evidence_table(queries, (0,), {"T": table}, LEAST)
+    reader = EvidenceReader(queries, whole, np.zeros((1, 1), np.int64))
+    aggregates = enumerate(queries.query.aggregates)
+    units = [reader.statistic(n, one).evidence.units.tolist() for n, one in aggregates]
+    named = len({*persons} - {None})
+    expected = [named] * len(units)
+    expected[5] = 1  # Of a share of those who are ill: one of them has a name.
+    expected[8] = named - 1
+    assert units == [[one] for one in expected]
+    assert reader.counts("rows").tolist() == [size]
+
+
 @pytest.mark.one_in(12)
 @pytest.mark.parametrize("seed", range(10))
 def test_units_that_only_seem_to_have_several_rows_change_nothing(monkeypatch, seed):
