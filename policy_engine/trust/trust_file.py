@@ -1,6 +1,7 @@
 """The trust file: whose signatures count for what, since when and until when."""
 
 import hashlib
+from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -185,6 +186,10 @@ def load_trust(source: "str | Path | Trust") -> Trust:
 
 def read_trust(text: str | bytes, source: str = "") -> Trust:
     """Return the trust that a JSON text states. Raises TrustError (Y008) with every problem."""
+    content = text.encode() if isinstance(text, str) else text
+    if content.startswith(BOM_UTF8):
+        message = "The trust file cannot be read: it begins with a byte order mark."
+        raise TrustError.of("Y008", message, "Save it as UTF-8 without one.", source)
     try:
         document = read_document(text, source)
     except SignatureError as error:
@@ -194,7 +199,6 @@ def read_trust(text: str | bytes, source: str = "") -> Trust:
     trust = reader.read(document, source)
     if reader.problems:
         raise TrustError(*reader.problems, source=source)
-    content = text.encode() if isinstance(text, str) else text
     return replace(trust, digest=hashlib.sha256(content).hexdigest())
 
 
@@ -207,7 +211,8 @@ class _TrustReader:
     def read(self, document: Mapping[str, Any], source: str) -> Trust:
         """Return the trust as far as it can be understood."""
         self._check_names(document, _KEYS, {"trust", "keys"}, "")
-        if document.get("trust") != VERSION or isinstance(document.get("trust"), bool):
+        version = document.get("trust")
+        if version != VERSION or type(version) is not int:  # neither true nor 1.0
             self._add("/trust", f"The version is not {VERSION}.")
         keys = tuple(
             filter(None, (self._key(*one) for one in self._objects(document, "keys", _OF_KEY)))

@@ -226,10 +226,12 @@ def check_time(document: Document, now: datetime) -> None:
 
 def read_trust(data: bytes, now: datetime) -> Any:
     """Return the entries, rotations and revocations of a trust file."""
-    code, trust = "Y008", read_json(data, "Y008")
+    code = "Y008"
+    need(not data.startswith(b"\xef\xbb\xbf"), code, "the file begins with a byte order mark")
+    trust = read_json(data, code)
     names = {"trust", "keys", "rotations", "revoked", "unsigned-policies"}
     need(set(trust) <= names and "keys" in trust, code, "the trust file has other members")
-    is_version = trust.get("trust") == 1 and not isinstance(trust["trust"], bool)
+    is_version = trust.get("trust") == 1 and type(trust["trust"]) is int
     need(is_version, code, "the trust file is of another version")
     for name in names & set(trust) - {"trust"}:
         need(isinstance(trust[name], list), code, f"{name!r} is not a list")

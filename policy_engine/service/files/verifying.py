@@ -14,7 +14,7 @@ class VerifiedFiles:
     One is read again once its size, its time of change or its place on the disk is another one.
     """
 
-    _seen: dict[Path, tuple[int, int, int, int]] = field(default_factory=dict, repr=False)
+    _seen: dict[Path, tuple[int, ...]] = field(default_factory=dict, repr=False)
 
     def has(self, path: Path) -> bool:
         """Tell whether the content of a file has the digest that it is named by. Raises OSError."""
@@ -36,6 +36,7 @@ def digest_of_file(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _state(path: Path) -> tuple[int, int, int, int]:
+def _state(path: Path) -> tuple[int, ...]:
     status = path.stat()
-    return status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
+    times = status.st_mtime_ns, status.st_ctime_ns  # the latter nobody sets back
+    return status.st_size, *times, status.st_dev, status.st_ino
