@@ -1,11 +1,14 @@
 """Released generators, opened by whoever has them."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from policy_engine.api.arguments import check_arguments
+from policy_engine.api.deciding import StatusSource, TrustSource
+from policy_engine.api.trusting import trusted_proofs
 from policy_engine.certificate.beside import (
     certificate_names,
     find_certificate,
@@ -29,17 +32,21 @@ UNCERTIFIED = (
 
 
 @check_arguments
-def load_generator(path: str | Path) -> ReleasedGenerator:
+def load_generator(
+    path: str | Path, *, trust: TrustSource | None = None, status: Sequence[StatusSource] = ()
+) -> ReleasedGenerator:
     """Return a generator that was released, which draws rows: `load_generator(path).sample(1000)`.
 
     The path is that of its folder, or of the folder that holds it and its certificate; whatever
     leads there. Nothing in its files is run. `is_certified` says whether a certificate is beside
-    it: without one, nothing says where the files come from.
+    it: without one, nothing says where the files come from. Under a `trust` (see `load_trust`),
+    there has to be one that it covers; none may be withdrawn by a `status`, or by a statement
+    beside it (see `decide_request`).
 
     Raises DataError where a file is not there (C002) or cannot be read (C003), or where the files
     are not those of one generator (C017); CertificateError where the certificate beside it is for
     another one, or for one that is not there (V004), where a certificate there cannot be read
-    (V005), or where several name it (V015).
+    (V005), where several name it (V015), or for one that does not count, as `trusted_proofs` does.
     """
     folder = Path(path)
     if not (folder / DESCRIPTION).exists() or _has_certificates(folder):
@@ -49,6 +56,11 @@ def load_generator(path: str | Path) -> ReleasedGenerator:
     certificates = [one for one in map(_certificate_of, places) if one is not None]
     for one in certificates:
         check_digest(one, StoredData.from_folder(folder.resolve()))
+    if trust is not None and not certificates:
+        message = "No certificate is beside the generator, and only what is signed counts."
+        hint = "Give the folder of the release, or no trust file."
+        raise CertificateError.of("Y009", message, hint, str(folder))
+    trusted_proofs(certificates, trust, status, data=places)
     generator = read_generator(folder)
     return replace(generator, is_certified=bool(certificates))
 

@@ -9,13 +9,14 @@ from uuid import uuid4
 
 from policy_engine.certificate.beside import certificate_names, stored_output
 from policy_engine.certificate.certificate import Certificate, check_digest, read_certificate
-from policy_engine.certificate.withdrawals import WITHDRAWAL, sign_withdrawal
+from policy_engine.certificate.withdrawals import sign_withdrawal
 from policy_engine.data import storage
 from policy_engine.data.atomic_file import check_destination, write_file
 from policy_engine.data.storage import Location, is_remote
 from policy_engine.errors import ArgumentError, CertificateError, OutputError, SignatureError
 from policy_engine.policy import read_file
 from policy_engine.release.locking import hold
+from policy_engine.release.staging import WITHDRAWAL
 from policy_engine.trust.proofs import Signer
 from policy_engine.trust.signers import KeySource, read_signer
 from policy_engine.trust.status_lists import StatusList, entry_index, load_status_list

@@ -22,6 +22,7 @@ from policy_engine.engines.engine import StoredData
 from policy_engine.errors import CertificateError, DataError, join_names
 from policy_engine.release.staging import (
     CERTIFICATE,
+    WITHDRAWAL,
     certificate_name,
     format_names,
     guard_publication,
@@ -272,7 +273,10 @@ def _check_nothing_else(file: Location, model: str) -> None:
     A reader would take files beside a certified model for part of the release. Folders of data may
     contain other files: whoever keeps a table there knows which one is certified.
     """
-    unexpected = unknown_names(storage.parent(file), (CERTIFICATE, storage.name(file), model))
+    name = storage.name(file)
+    # That it was withdrawn is said beside it, and does not make it another one.
+    expected = (CERTIFICATE, name, name + WITHDRAWAL, model)
+    unexpected = unknown_names(storage.parent(file), expected)
     if unexpected:
         names = format_names(unexpected)
         message = f"The certificate is for the folder {model!r} and does not cover {names} "

@@ -12,6 +12,7 @@ from policy_engine.certificate.sources import Proof, proof_asset
 from policy_engine.data import storage
 from policy_engine.data.storage import Location, read_errors
 from policy_engine.errors import PolicyEngineError, Problem, SignatureError
+from policy_engine.release.staging import WITHDRAWAL
 from policy_engine.trust.canonical_json import read_document
 from policy_engine.trust.credentials import read_credential, sign_credential
 from policy_engine.trust.multikeys import PublicKey
@@ -21,8 +22,6 @@ from policy_engine.trust.status_lists import StatusList, entry_index, read_statu
 from policy_engine.trust.trust_file import Trust
 
 KIND = "pe:Withdrawal"
-WITHDRAWAL = ".withdrawal"
-"""The ending of a statement's file, after the name of that of the certificate."""
 _CONTEXT = {"pe": "https://w3id.org/policy-engine/ns#"}
 _MEMBERS = {"id", "pe:sha256", "pe:since", "pe:reason"}
 _NO_LISTS: Mapping[str, StatusList] = MappingProxyType({})

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from policy_engine.cli.options import OverwriteOption
+from policy_engine.cli.answers import print_unsigned
+from policy_engine.cli.options import OverwriteOption, StatusOption, TrustOption
 
 
 def generate(
@@ -29,6 +30,8 @@ def generate(
         ),
     ] = None,
     overwrite: OverwriteOption = False,
+    trust: TrustOption = None,
+    status: StatusOption = [],  # noqa: B006
 ) -> None:
     """Draw rows from a generator that was released, once its files are the certified ones."""
     from policy_engine.api.loading_generators import (  # noqa: PLC0415 (as used)
@@ -44,8 +47,10 @@ def generate(
     kind = "csv" if output is None else file_format(output, tables)
     if output is not None:
         check_outside_release(output, "The rows")
-    opened = load_generator(generator)
-    if not opened.is_certified:
+    opened = load_generator(generator, trust=trust, status=status)
+    if opened.is_certified:
+        print_unsigned(trust, is_data=output is None)
+    else:
         typer.echo(f"note: {UNCERTIFIED}", err=True)
     table = opened.sample(rows, seed=seed)
     file = io.BytesIO()

@@ -81,12 +81,17 @@ StatusOption = Annotated[
         "several. Nobody may read what was withdrawn.",
     ),
 ]
+TRUST_VARIABLE = "POLICY_ENGINE_TRUST"
+"""The environment variable that names the trust file of every command that has one."""
 TrustOption = Annotated[
     Path | None,
     typer.Option(
         "--trust",
         metavar="FILE",
-        help="Whose signatures count for what. What the file does not cover is refused.",
+        envvar=TRUST_VARIABLE,
+        show_envvar=False,
+        help="Whose signatures count for what. What the file does not cover is refused. "
+        f"Default: {TRUST_VARIABLE}.",
     ),
 ]
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help=f"The private key. {_KEY_SOURCES}")]

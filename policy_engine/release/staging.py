@@ -11,6 +11,8 @@ from policy_engine.errors import CertificateError, OutputError, PolicyEngineErro
 
 CERTIFICATE = "certificate.jsonld"
 """The certificate of an output that is alone in its folder, or was the first there."""
+WITHDRAWAL = ".withdrawal"
+"""The ending of the statement that withdraws a release, after the name of its certificate."""
 
 PREFIX = ".policy-engine."
 STAGING = f"{PREFIX}stage."

@@ -147,9 +147,10 @@ def test_a_certificate_whose_table_is_deleted(market):
     assert "Y012" in denial(market, "release/certificate.jsonld")
 
 
+@pytest.mark.parametrize("names", [["rows_out"], ["rows_in", "rows_out"]])
 @pytest.mark.parametrize("rows", [None, 0, 1_000_000])
-def test_a_certificate_with_other_numbers_of_rows(market, rows):
-    document = rewrite(market, rows_in=rows, rows_out=rows)
+def test_a_certificate_with_other_numbers_of_rows(market, rows, names):
+    document = rewrite(market, **dict.fromkeys(names, rows))
     denial(market)
     certificate_file(market).write_text(json.dumps(strip(document)))
     denial(market)

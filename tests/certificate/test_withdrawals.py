@@ -109,6 +109,24 @@ def test_a_copy_is_denied_by_the_list(market):
         assert "Y015" in decided(market, **options).reason
 
 
+def test_a_list_is_fetched_from_where_the_operator_says(market, monkeypatch):
+    fetched = []
+
+    def fetch(url, file):
+        fetched.append(url)
+        shutil.copy(status_of(market), file)
+
+    monkeypatch.setattr("policy_engine.data.places.web_files.fetch_web_file", fetch)
+    options = {"trust": market / "trust.json", "status": [LIST]}
+    assert decided(market, **options).permitted
+    withdrawn(market, status_list=status_of(market), statement=market / "statement.json")
+    assert "Y015" in decided(market, **options).reason
+    assert fetched == [LIST, LIST]
+    status_of(market).unlink()
+    with pytest.raises(FileNotFoundError):
+        decided(market, **options)
+
+
 def test_the_log_says_since_when(market):
     withdrawn(market)
     decision = decided(market, log=market / "log.jsonl")

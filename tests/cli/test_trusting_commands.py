@@ -152,6 +152,18 @@ def test_a_trust_file_without_anything_to_ask_it_about_is_a_mistake(run):
         run(*audit, "--trust", "trust.json")
 
 
+def test_a_variable_names_the_trust_file_of_all_commands(run, market, monkeypatch):
+    monkeypatch.setenv("POLICY_ENGINE_TRUST", str(market / "others.json"))
+    for arguments in (further("plan"), READING["graph"]):
+        with pytest.raises(PolicyEngineError, match="Y009"):
+            run(*arguments)
+    run(*further("plan", "--trust", "trust.json"))
+    audit = ("audit", "membership", "--data", "people.csv", "--label", "none")
+    with pytest.raises(PolicyEngineError) as refused:
+        run(*audit)
+    assert "--trust" not in str(refused.value)
+
+
 READING = {
     "graph": ("graph", "policy.jsonld", "--certificate", "out", "--format", "mermaid"),
     "diff": ("diff", "policy.jsonld", "policy.jsonld", "--certificate", "out"),

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
 from building import ANALYST, DATASET, refinement
+from signing import key_of, trust_text
 from synthesising import MODEL, attacking, residents, training
 from typer.testing import CliRunner
 
@@ -19,6 +20,7 @@ from policy_engine import (
     decide_request,
     load_generator,
     terms,
+    withdraw_release,
 )
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.cli import app
@@ -101,6 +103,30 @@ def test_the_assignee_draws_rows_by_python_and_by_the_command(place, tmp_path):
         assert not (tmp_path / name).exists()
     others = [*arguments[:-1], "4", "--output", str(tmp_path / "rows.csv")]
     assert CliRunner().invoke(app, others).exception.code == "O001"
+
+
+def test_a_generator_counts_by_its_signature_under_a_trust_file(place, tmp_path, monkeypatch):
+    for number in (1, 2):
+        key_of(number).write(tmp_path / f"key{number}")
+        (tmp_path / f"trust{number}.json").write_text(
+            trust_text({"key": key_of(number).public.did, "outputs": ["*"]})
+        )
+    out = tmp_path / "out"
+    apply_policy(ALONE, {DATASET: place}, out, seed=1, sign=tmp_path / "key1")
+    load_generator(out, trust=tmp_path / "trust1.json")
+    with pytest.raises(CertificateError, match="Y009"):
+        load_generator(out, trust=tmp_path / "trust2.json")
+    shutil.copytree(out / "generator", tmp_path / "alone")
+    with pytest.raises(CertificateError, match="Y009 No certificate is beside the generator"):
+        load_generator(tmp_path / "alone", trust=tmp_path / "trust1.json")
+    told = CliRunner().invoke(app, ["generate", str(out), "--rows", "1"])
+    assert told.stderr.startswith("note: unsigned")
+    monkeypatch.setenv("POLICY_ENGINE_TRUST", str(tmp_path / "trust2.json"))
+    assert CliRunner().invoke(app, ["generate", str(out)]).exception.code == "Y009"
+    withdraw_release(out, "an error in it", tmp_path / "key1")
+    for options in ({}, {"trust": tmp_path / "trust1.json"}):
+        with pytest.raises(CertificateError, match="Y015"):
+            load_generator(out, **options)
 
 
 def test_a_generator_that_is_not_the_certified_one_is_refused(place, tmp_path):

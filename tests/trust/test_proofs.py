@@ -3,12 +3,24 @@ import json
 from datetime import timedelta
 
 import pytest
-from signing import ALUMNI, MULTIKEY, NOW, copied, key_of, key_of_specification, signed_note
+from signing import (
+    ALUMNI,
+    MULTIKEY,
+    NOW,
+    copied,
+    key_of,
+    key_of_specification,
+    people_certificate,
+    signed_note,
+)
 
+from policy_engine.certificate.withdrawals import sign_withdrawal
 from policy_engine.errors import SignatureError, TrustError
 from policy_engine.trust.canonical_json import canonical_bytes
 from policy_engine.trust.multikeys import base58, multibase
 from policy_engine.trust.proofs import CLOCK_TOLERANCE, add_proof, hash_data, verify_proof
+from policy_engine.trust.rotations import sign_rotation
+from policy_engine.trust.status_lists import StatusList
 
 OPTIONS = {
     "type": "DataIntegrityProof",
@@ -164,9 +176,21 @@ def test_a_device_that_signs_something_else_is_found_out_at_once():
     assert refused.value.code == "Y006"
 
 
-def test_signatures_are_those_of_an_independent_implementation():
+SIGNED = {
+    "note": signed_note,
+    "certificate": lambda: json.loads(people_certificate().signed(key_of(1)).to_jsonld()),
+    "status list": lambda: json.loads(StatusList("urn:x").signed_text(key_of(1))),
+    "withdrawal": lambda: json.loads(
+        sign_withdrawal(people_certificate(), "an error", key_of(1), NOW)
+    ),
+    "rotation": lambda: sign_rotation(key_of(1), key_of(2).public, NOW),
+}
+
+
+@pytest.mark.parametrize("document", SIGNED.values(), ids=SIGNED)
+def test_signatures_are_those_of_an_independent_implementation(document):
     signing = pytest.importorskip("nacl.signing")
-    document = signed_note()
+    document = document()
     options = {name: value for name, value in document["proof"].items() if name != "proofValue"}
     unsecured = {name: value for name, value in document.items() if name != "proof"}
     signature = multibase(document["proof"]["proofValue"])

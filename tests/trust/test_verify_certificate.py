@@ -1,13 +1,21 @@
 import ast
+import shutil
 import struct
+import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 import rfc8785
+from building import DATASET, PEOPLE, people_policy
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow.csv import read_csv
+from signing import key_of, trust_text
 
+from policy_engine import apply_policy, load_policy
+from policy_engine.certificate import verifying
 from policy_engine.trust import verify_certificate
 
 SOURCE = Path(verify_certificate.__file__)
@@ -53,3 +61,33 @@ def test_objects_are_written_as_by_the_library(document):
             verify_certificate.canonical(document)
     else:
         assert verify_certificate.canonical(document).encode() == expected
+
+
+@pytest.mark.parametrize("key", [1, 2])
+def test_the_file_alone_says_whether_a_certificate_is_valid(key, tmp_path):
+    release = apply_policy(
+        load_policy(people_policy()),
+        {DATASET: read_csv(BytesIO(PEOPLE.encode()))},
+        tmp_path / "out",
+    )
+    certificate = tmp_path / "out" / "certificate.jsonld"
+    certificate.write_text(release.certificate.signed(key_of(key)).to_jsonld())
+    (tmp_path / "trust.json").write_text(trust_text())
+    shutil.copy(SOURCE, tmp_path / "alone.py")
+    output = tmp_path / "out" / release.certificate.file
+    program = [sys.executable, "-I", "alone.py", certificate, "--output", output]
+    done = subprocess.run(
+        [*program, "--trust", "trust.json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert (done.returncode, done.stdout.split()[0]) == (
+        (0, "valid") if key == 1 else (1, "refused:")
+    )
+
+
+def test_who_verifies_reads_less_than_300_lines():
+    assert len(Path(verifying.__file__).read_text().splitlines()) < 300

@@ -1,4 +1,4 @@
-"""m-invariance, on the tables of Xiao and Tao, SIGMOD 2007."""
+"""m-invariance, on small tables after the example of Xiao and Tao, SIGMOD 2007."""
 
 from itertools import combinations
 
