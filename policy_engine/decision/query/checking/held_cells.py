@@ -199,9 +199,7 @@ class _HeldCells:
                         continue
                     pair = np.zeros((2, len(persons)), np.bool_)
                     pair[:, : len(decided.members)] = decided.members, decided.holders
-                    values = np.zeros(self.dataset_rows.count, np.bool_)
-                    values[profiles.numbers] = decided.values
-                    first = DecidedRows(decided.column, pair[0], pair[1], values)
+                    first = replace(decided, members=pair[0], holders=pair[1])
                     yield from self._part(number, cells[firsts], firsts, first, own)
 
     def _of_owners(self, profiles: SecretProfiles) -> Iterator[HeldPart]:
@@ -222,7 +220,7 @@ class _HeldCells:
                     members = decided.members
                     if decided.counts.any():
                         members = members & ~np.isin(codes, codes[decided.counts])
-                    deciding = DecidedRows(decided.column, members, decided.holders)
+                    deciding = replace(decided, members=members)
                     for part in self._part(number, places, numbers, deciding, own):
                         yield part.of_persons(of_holders=decided.of_holders)
 
@@ -264,17 +262,19 @@ class _HeldCells:
         values = np.unique(keyed.values).tolist()
         if column not in columns_of(condition.whole):
             holders = {value: (codes == value) & is_present for value in values}
-            held = row_keys.part(keyed, part.numbers, holders)
-            if held is not None:
-                yield held
+            for valued in row_keys.asked_about(keyed.key):
+                held = row_keys.part(keyed, part.numbers, holders, valued)
+                if held is not None:
+                    yield held
             return
         profiles, place = self.profiles, [*self.conditions].index(condition.text)
         numbers = profiles.numbers
         for value in values:
             for decided in profiles.decided_as(place, column, codes[numbers], value):
-                mask = np.zeros(len(codes), np.bool_)
-                mask[numbers] = decided.holders
-                own = row_keys.part(keyed, numbers[decided.members], {value: mask & is_present})
+                mask, valued = self._of_rows(decided.holders), decided.valued
+                valued = None if valued is None else self._of_rows(valued)
+                holders = {value: mask & is_present}
+                own = row_keys.part(keyed, numbers[decided.members], holders, valued)
                 if own is not None:
                     yield own
 
@@ -327,6 +327,8 @@ class _HeldCells:
         codes = self.gathered.table.codes[self.gathered.sets == number][:, bound]
         groups = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
         is_placed, varies = places >= 0, np.zeros(len(places), np.bool_)
+        if decided.valued is not None and decided.values is None:
+            is_placed &= decided.valued
         own, holders = groups[places[is_placed]], decided.holders[is_placed]
         sizes, held = np.bincount(own), np.bincount(own, holders)
         varies[is_placed] = ((held > 0) & (held < sizes))[own]
@@ -355,8 +357,8 @@ class _HeldCells:
         populations = Populations.of_pairs(*pairs, self.dataset_rows.count, len(cells))
         width = len(self.gathered.queries.query.aggregates)
         # Of persons, those of one column and of another may be the same by chance.
-        parts = [holders] if decided.values is None else [holders, decided.values]
-        measure = held_measure(np.concatenate(parts))
+        marks = [one for one in (decided.values, decided.valued) if one is not None]
+        measure = held_measure(np.concatenate([holders, *map(self._of_rows, marks)]))
         counts = self._counts(groups.reshape(-1), decided.holders[is_in])
         figures = tuple(
             (place, measure, int(rows[cell]) * width + aggregate, counts[place])
@@ -374,6 +376,12 @@ class _HeldCells:
         named_holders[numbers] = decided.holders ^ decided.holders[first]
         persons = {one for one in aggregates if counts_persons(self.gathered, one)}
         yield part.beside_rows(named_holders, lambda figure: figure % width in persons)
+
+    def _of_rows(self, mask: "Masks") -> "Masks":
+        """Return a mask of the rows of the profiles as one of those of the dataset."""
+        rows = np.zeros(self.dataset_rows.count, np.bool_)
+        rows[self.profiles.numbers] = mask
+        return rows
 
     def _counts(self, groups: "Counts", are_holders: "Masks") -> list[float | None]:
         """Return of each cell how many are holders, where that may be known: all or nobody, if a

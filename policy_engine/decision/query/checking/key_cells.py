@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 20
 """Keys that have more values are not looked at."""
-_ROW, _IS_PRESENT = "row", "present"
+_ROW, _IS_PRESENT, _VALUED = "row", "present", "valued"
 _DENSE, _TWO = 1 << 40, 2
 
 _Figure = tuple[int, str, int, float | None]
@@ -156,12 +156,14 @@ class KeysOfRows:
 
     `codes` are those of the answer, -1 for values that it does not have, (rows of the dataset,
     keys), and `is_present` says of which rows each of some columns has a value. Only rows that the
-    query reads have keys (`is_read`). Where persons have several, it `has_owners`.
+    query reads have keys (`is_read`); where the column of a key has a value, it is `valued`: (rows,
+    keys). Where persons have several rows, it `has_owners`.
     """
 
     codes: "Counts"
     is_present: Mapping[str, "Masks"]
     is_read: "Masks"
+    valued: "Masks"
     has_owners: bool = False
 
     @classmethod
@@ -182,14 +184,17 @@ class KeysOfRows:
             named(unfiltered.resolved(rows.expression), _ROW),
             *(named(tried(one), f"k{number}") for number, one in enumerate(keys)),
             *(named(tried(one), f"{_IS_PRESENT}{number}") for number, one in enumerate(parts)),
+            *(named(_has_values(one), f"{_VALUED}{number}") for number, one in enumerate(keys)),
         ]
         select.set("expressions", entries)
         table = run_checked({"": to_sql(select, "duckdb")}, tables)[""]
         table = table.filter(table[_ROW].is_valid())
         numbers = rows.numbers(table[_ROW])
         codes = np.full((rows.count, len(keys)), -1)
+        valued = np.zeros((rows.count, len(keys)), np.bool_)
         for number, labels in enumerate(gathered.table.labels):
             codes[numbers, number] = _codes(table[f"k{number}"], labels)
+            valued[numbers, number] = table[f"{_VALUED}{number}"].to_numpy()
         masks = {}
         for number, text in enumerate(presence):
             column = pc.fill_null(table[f"{_IS_PRESENT}{number}"], pa.scalar(value=False))
@@ -197,65 +202,103 @@ class KeysOfRows:
             masks[text][numbers] = column.to_numpy()
         is_read = np.zeros(rows.count, np.bool_)
         is_read[numbers] = True
-        return cls(codes, masks, is_read, rows.row_owners is not None)
+        return cls(codes, masks, is_read, valued, rows.row_owners is not None)
 
     def first_like(self, text: str) -> str:
         """Return the first text of values that the same rows have all of."""
         own = self.is_present[text]
         return next(one for one, mask in self.is_present.items() if np.array_equal(mask, own))
 
+    def asked_about(self, key: int) -> "Iterator[Masks | None]":
+        """Yield whom a key may be the secret of: of all, and where some have a value of its column
+        and others none, of those who have one, if that is known: (rows of the dataset,)."""
+        yield None
+        valued = self.valued[:, key]
+        if valued.any() and not valued[self.is_read].all():
+            yield valued
+
     def part(
-        self, keyed: KeyedFigures, members: "Counts", holders: "Mapping[int, Masks]"
+        self,
+        keyed: KeyedFigures,
+        members: "Counts",
+        holders: "Mapping[int, Masks]",
+        valued: "Masks | None" = None,
     ) -> HeldPart | None:
         """Return what figures tell of a key, of the `members` it decides on, (members,), and of
-        the `holders` of each value of it, (rows of the dataset,); None if they do not."""
+        the `holders` of each value of it, (rows of the dataset,); None if they do not. If it is
+        taken as known who has a value, these are `valued`: (rows of the dataset,)."""
         own, groups = keyed.groups(self.codes[members])
         members, groups = members[groups >= 0], groups[groups >= 0]
         count = int(own.max(initial=-1)) + 1
+        # It is judged by itself whether a cell has all, but those without a value count there.
+        are_alone = _are_alone(members, groups, holders, count)
+        if valued is not None:
+            groups, members = groups[valued[members]], members[valued[members]]
+            some = {value: mask & valued for value, mask in holders.items()}
+            holders = {one: mask for one, mask in some.items() if self._named(mask, valued).any()}
         sizes, figures = np.bincount(groups, minlength=count), list[_Figure]()
-        measures = {value: self._measure(mask) for value, mask in holders.items()}
-        kinds = np.full(len(self.codes), len(holders))
-        for place, mask in enumerate(holders.values()):
-            kinds[mask] = place
-        pairs = groups * (len(holders) + 1) + kinds[members]
-        counts = np.bincount(pairs, minlength=count * (len(holders) + 1)).reshape(count, -1)
-        for value, held in zip(holders, counts.T, strict=False):  # The last ones hold nothing.
+        named_masks = {value: self._named(mask, valued) for value, mask in holders.items()}
+        measures = {value: _measure(mask, valued) for value, mask in named_masks.items()}
+        for value, mask in holders.items():
+            held = np.bincount(groups, mask[members], minlength=count)
+            are_free = are_alone[value]
             for cell in np.flatnonzero(keyed.values == value).tolist():
                 group = int(own[cell])
-                is_alone = held[group] in (0, sizes[group])
-                value_alone = float(held[group]) if is_alone else None
+                value_alone = float(held[group]) if are_free[group] else None
                 names = [*keyed.figures(cell)] if sizes[group] else []
                 figures += [(group, measures[value], one, value_alone) for one in names]
                 for one in names if self.has_owners else ():
-                    of_persons = keyed.are_of_persons(one)
-                    mark = self._owned(measures[value], holders[value], of_persons=of_persons)
+                    mark = rows_told_measure(measures[value])
+                    if keyed.are_of_persons(one):
+                        of_holders = not self._is_first(mask, valued)
+                        mark = persons_told_measure(mark, of_holders=of_holders)
                     figures.append((group, mark, one, None))
         if not figures:
             return None
         populations = Populations.of_pairs(members, groups, len(self.codes), count)
         masks = {measures[value]: mask for value, mask in holders.items()}
         if self.has_owners:
-            named_masks = [(measures[value], mask) for value, mask in holders.items()]
-            masks |= {rows_told_measure(one): self._named(mask) for one, mask in named_masks}
-        is_one_sided = keyed.gathered.key_sizes[keyed.key] > _TWO
+            masks |= {rows_told_measure(measures[one]): mask for one, mask in named_masks.items()}
+        is_one_sided = self._key_size(keyed, valued) > _TWO
         return HeldPart(populations, masks, tuple(figures), is_one_sided=is_one_sided)
 
-    def _measure(self, holders: "Masks") -> str:
-        """Return the measure of holders, whether they are told of or the others."""
-        return held_measure(self._named(holders))
+    def _named(self, holders: "Masks", valued: "Masks | None") -> "Masks":
+        """Return holders, or the others, so that the first row that is asked about is none."""
+        return (holders ^ self._is_first(holders, valued)) & self._asked(valued)
 
-    def _named(self, holders: "Masks") -> "Masks":
-        """Return holders, or the others, so that the first row that is read is none."""
-        return (holders ^ self._is_first(holders)) & self.is_read
+    def _is_first(self, holders: "Masks", valued: "Masks | None") -> bool:
+        return bool(holders[np.argmax(self._asked(valued))]) if len(holders) else False
 
-    def _is_first(self, holders: "Masks") -> bool:
-        return bool(holders[np.argmax(self.is_read)]) if len(holders) else False
+    def _asked(self, valued: "Masks | None") -> "Masks":
+        candidates: Masks = self.is_read if valued is None else self.is_read & valued
+        return candidates
 
-    def _owned(self, held: str, holders: "Masks", *, of_persons: bool) -> str:
-        """Return the measure that marks a figure of rows, or of persons, by that of holders."""
-        rows = rows_told_measure(held)
-        of_holders = not self._is_first(holders)
-        return persons_told_measure(rows, of_holders=of_holders) if of_persons else rows
+    def _key_size(self, keyed: KeyedFigures, valued: "Masks | None") -> int:
+        """Return how many values a key has; no fewer than two of those who have one."""
+        if valued is None:
+            return keyed.gathered.key_sizes[keyed.key]
+        return len(np.unique(self.codes[valued & self.is_read, keyed.key]))
+
+
+def _are_alone(
+    members: "Counts", groups: "Counts", holders: "Mapping[int, Masks]", count: int
+) -> "Mapping[int, Masks]":
+    """Return in which of so many groups all members, or none, are holders of each value."""
+    sizes = np.bincount(groups, minlength=count)
+    held = {one: np.bincount(groups, mask[members], count) for one, mask in holders.items()}
+    return {one: (counts == 0) | (counts == sizes) for one, counts in held.items()}
+
+
+def _measure(holders: "Masks", valued: "Masks | None") -> str:
+    """Return the measure of holders, whether they are told of or the others."""
+    return held_measure(holders if valued is None else np.concatenate([holders, valued]))
+
+
+def _has_values(key: exp.Expr) -> exp.Expr:
+    """Return whether the columns of a key have values."""
+    nodes = {one.sql("duckdb"): one for one in key.find_all(exp.Column)}
+    missing = (exp.Is(this=one.copy(), expression=exp.null()) for one in nodes.values())
+    return exp.and_(exp.true(), *(exp.Not(this=one) for one in missing))
 
 
 def _codes(column: "pa.ChunkedArray", labels: Sequence[Any]) -> "Counts":

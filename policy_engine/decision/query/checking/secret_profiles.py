@@ -3,6 +3,8 @@
 Who asks may know all columns but one. Rows that are known to be alike then fare alike with each
 value of that one: this is their profile. Where it is not constant, a count tells how many of the
 rows have one of the values that the profile asks for, whatever the words of the condition are.
+Where some have no value, it is told of those who have one as well, as to somebody who knows who
+they are: of these, whoever has none of some values has one of the others.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +26,7 @@ from policy_engine.decision.query.checking.condition_leaves import (
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.population_conditions import PopulationCondition
 from policy_engine.decision.query.checking.possible_worlds import MOST_PAIRS, does_hold
+from policy_engine.decision.query.checking.row_codes import coded_rows
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.kernels.distinct_numbers import distinct_numbers
 
@@ -48,12 +51,14 @@ class DecidedRows:
 
     `members` are these rows, and `holders` are all rows that have one of the values that decide it,
     or one of the others: (rows,) each. Where both are persons, `values` are all rows that have one.
+    If it is taken as known who has a value at all, these rows are `valued`.
     """
 
     column: str
     members: "Masks"
     holders: "Masks"
     values: "Masks | None" = None
+    valued: "Masks | None" = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +74,14 @@ class DecidedOwners(DecidedRows):
 @dataclass(frozen=True, eq=False)
 class SecretProfiles:
     """Rows by the leaves of some conditions, in the order of a query: column "u" is the number of
-    each, and "q<i>" says whether it counts for condition i at all."""
+    each, and "q<i>" says whether it counts for condition i at all; the `value_columns` say of each
+    column of the conditions whether it has a value."""
 
     rows: AlikeRows
     conditions: tuple[LeafExpression, ...]
     leaf_columns: Mapping[str, str]
-    _decided: "dict[str, list[tuple[str, Masks, Masks]]]" = field(default_factory=dict)
+    value_columns: Mapping[str, str]
+    _decided: "dict[str, list[DecidedRows]]" = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -92,11 +99,17 @@ class SecretProfiles:
         leaves = ConditionLeaves()
         own = tuple(leaves.condition(one.whole) for one in conditions)
         present = {f"q{number}": one.presence for number, one in enumerate(conditions)}
-        others = {name: exp.and_(*parts) for name, parts in present.items() if parts}
+        others: dict[str, exp.Expr] = {
+            name: exp.and_(*parts) for name, parts in present.items() if parts
+        }
+        read = [node for one in conditions for node in one.whole.find_all(exp.Column)]
+        secrets = {one.sql("duckdb"): one for one in read}
+        value_columns = {text: f"v{number}" for number, text in enumerate(secrets)}
+        others |= {value_columns[text]: _has_value(one) for text, one in secrets.items()}
         rows = leaves_of_rows(source, leaves.by_name(), {ROW: row, **others}, tables)
         counted = rows.table.filter(rows.table[ROW].is_valid())
         columns = {name: next(iter(columns_of(one))) for name, one in leaves.by_name().items()}
-        return cls(AlikeRows(counted, rows.can_fail), own, columns)
+        return cls(AlikeRows(counted, rows.can_fail), own, columns, value_columns)
 
     @property
     def numbers(self) -> "Codes":
@@ -109,39 +122,28 @@ class SecretProfiles:
 
         Raises NotCheckableError (K046) for too many pairs of known rows and secret values.
         """
-        condition, name = self.conditions[number], f"q{number}"
-        is_present = np.ones(self.rows.table.num_rows, np.bool_)
-        if name in self.rows.table.column_names:
-            is_present = _flags(self.rows.table[name])
+        condition, is_present = self.conditions[number], self._is_present(number)
         # That of other figures may be the same, but for which values have to be present.
         text = condition.expression.sql("duckdb")
         if text not in self._decided:
-            splits = [_Split(self, condition, column) for column in sorted(condition.columns)]
-            self._decided[text] = [(one.column, *pair) for one in splits for pair in one.decided()]
-        for column, members, holders in self._decided[text]:
-            if (members & is_present).any():
-                yield DecidedRows(column, members & is_present, holders)
+            self._decided[text] = [one for own in self._splits(condition) for one in own.decided()]
+        for decided in self._decided[text]:
+            if (decided.members & is_present).any():
+                yield replace(decided, members=decided.members & is_present)
 
     def decided_persons(self, number: int, units: "Codes") -> "Iterator[DecidedRows]":
         """Yield the persons of whom each column decides whether any row counts, and those who have
         such a row: masks of persons, by the `units` that rows are of, (rows,). Raises the same."""
-        condition, name = self.conditions[number], f"q{number}"
-        is_present = np.ones(self.rows.table.num_rows, np.bool_)
-        if name in self.rows.table.column_names:
-            is_present = _flags(self.rows.table[name])
-        for column in sorted(condition.columns):
-            for pair in _Split(self, condition, column).persons(units, is_present):
-                yield DecidedRows(column, *pair)
+        is_present = self._is_present(number)
+        for split in self._splits(self.conditions[number]):
+            yield from split.persons(units, is_present)
 
     def decided_owners(self, number: int) -> "Iterator[DecidedOwners]":
         """Yield the rows by which each column decides whether their owners count. Raises the
         same."""
-        condition, name = self.conditions[number], f"q{number}"
-        is_present = np.ones(self.rows.table.num_rows, np.bool_)
-        if name in self.rows.table.column_names:
-            is_present = _flags(self.rows.table[name])
-        for column in sorted(condition.columns):
-            for one in _Split(self, condition, column).owners():
+        is_present = self._is_present(number)
+        for split in self._splits(self.conditions[number]):
+            for one in split.owners():
                 yield replace(one, members=one.members & is_present, counts=one.counts & is_present)
 
     def decided_as(
@@ -149,112 +151,156 @@ class SecretProfiles:
     ) -> "Iterator[DecidedRows]":
         """Yield the rows of which a column decides whether a condition holds and a key of it is a
         `value`, of the `codes` that the key has in each row: (rows,). Raises the same."""
-        condition, name = self.conditions[number], f"q{number}"
-        split = _Split(self, condition, column)
-        for members, holders in split.decided_as(codes, value):
-            is_in = members
-            if name in self.rows.table.column_names:
-                is_in = members & _flags(self.rows.table[name])
-            if is_in.any():
-                yield DecidedRows(column, is_in, holders)
+        is_present = self._is_present(number)
+        for split in self._splits(self.conditions[number]):
+            for one in split.decided_as(codes, value) if split.column == column else ():
+                if (one.members & is_present).any():
+                    yield replace(one, members=one.members & is_present)
+
+    def _is_present(self, number: int) -> "Masks":
+        """Return which rows count for a condition at all: (rows,)."""
+        name, table = f"q{number}", self.rows.table
+        return _flags(table[name]) if name in table.column_names else _every(table)
+
+    def _splits(self, condition: LeafExpression) -> "Iterator[_Split]":
+        """Yield a condition by each column that may be the secret: where some rows have a value of
+        it and others none, who has one may be known, too."""
+        for column in sorted(condition.columns):
+            yield _Split(self, condition, column, _every(self.rows.table))
+            valued = _flags(self.rows.table[self.value_columns[column]])
+            if valued.any() and not valued.all():
+                yield _Split(self, condition, column, valued, are_values_known=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Split:
-    """A condition of which all columns but one are known."""
+    """A condition of which all columns but one are known, and the rows whose secret is asked about:
+    all, or those with a value, if `are_values_known`."""
 
     profiles: SecretProfiles
     condition: LeafExpression
     column: str
+    valued: "Masks"
+    are_values_known: bool = False
 
     def _names(self, *, secret: bool) -> list[str]:
         columns = self.profiles.leaf_columns
         own = tuple(n for n in self.condition.leaves if (columns[n] == self.column) == secret)
-        return [*own, *self.profiles.rows.failing(own)]
+        names = [*own, *self.profiles.rows.failing(own)]
+        is_told_apart = secret and self.are_values_known
+        return [*names, self.profiles.value_columns[self.column]] if is_told_apart else names
 
-    def decided(self) -> "Iterator[tuple[Masks, Masks]]":
-        """Yield rows with a profile, and those of all rows whose secret is of it: (rows,) each."""
+    def _sides(self) -> "tuple[tuple[Codes, Codes], tuple[Codes, Codes]]":
+        """Return the codes of what is known of rows, and of their secrets, and a row of each."""
         table = self.profiles.rows.table
         known_rows, secrets = (
-            _coded([table[name] for name in self._names(secret=one)], table.num_rows)
+            coded_rows([table[name] for name in self._names(secret=one)], table.num_rows)
             for one in (False, True)
         )
-        if not table.num_rows:
+        return known_rows, secrets
+
+    def _told_of(self, holders: "Masks") -> "Masks":
+        """Return holders, or the other ones that are asked about, so that the first is none."""
+        if not self.are_values_known:
+            return holders
+        named_holders: Masks = (holders ^ holders[self._first()]) & self.valued
+        return named_holders
+
+    @property
+    def _told_valued(self) -> "Masks | None":
+        return self.valued if self.are_values_known else None
+
+    def decided(self) -> "Iterator[DecidedRows]":
+        """Yield rows with a profile, and those of all rows whose secret is of it: (rows,) each."""
+        if not self.profiles.rows.table.num_rows:
             return
+        known_rows, secrets = self._sides()
         matrix = self._matrix(known_rows[1], secrets[1])
         # Whoever knows how many have other values knows how many have these.
         profiles: Masks = matrix ^ matrix[:, [secrets[0][self._first()]]]
+        profiles &= self.valued[secrets[1]]
         varies: Masks = np.asarray(profiles.any(axis=1), np.bool_)
         varying, places = np.unique(profiles[varies], axis=0, return_inverse=True)
+        valued = self._told_valued
         if len(varying) > MOST_PROFILES:
-            yield varies[known_rows[0]], matrix[known_rows[0], secrets[0]]
+            holders = self._told_of(matrix[known_rows[0], secrets[0]])
+            members = varies[known_rows[0]] & self.valued
+            yield DecidedRows(self.column, members, holders, valued=valued)
             return
         own = np.full(len(varies), -1)
         own[varies] = places.reshape(-1)
         for place, profile in enumerate(varying):
-            yield (own == place)[known_rows[0]], profile[secrets[0]]
+            members = (own == place)[known_rows[0]] & self.valued
+            yield DecidedRows(self.column, members, profile[secrets[0]], valued=valued)
 
-    def persons(
-        self, units: "Codes", is_present: "Masks"
-    ) -> "Iterator[tuple[Masks, Masks, Masks]]":
+    def persons(self, units: "Codes", is_present: "Masks") -> "Iterator[DecidedRows]":
         """Yield persons all of whose rows that may decide have one profile, all persons who have a
         row like those with a value that the profile asks for, (persons,) each, and all rows with
         one: (rows,).
 
         Who counts by a row that is known is none of them.
         """
-        table, count = self.profiles.rows.table, int(units.max(initial=-1)) + 1
-        if not table.num_rows:
+        count = int(units.max(initial=-1)) + 1
+        if not self.profiles.rows.table.num_rows:
             return
-        known_rows, secrets = (
-            _coded([table[name] for name in self._names(secret=one)], table.num_rows)
-            for one in (False, True)
-        )
+        known_rows, secrets = self._sides()
         matrix = self._matrix(known_rows[1], secrets[1])
-        is_known = np.asarray(matrix.all(axis=1), np.bool_)
-        may_decide = np.asarray(matrix.any(axis=1) & ~is_known, np.bool_)
-        profiles, places = np.unique(matrix[may_decide], axis=0, return_inverse=True)
+        counts, may_decide, profiles, places = self._deciding(matrix, secrets[1])
         own = np.full(len(matrix), -1)
-        own[may_decide] = places.reshape(-1)
+        own[may_decide] = places
         kinds = own[known_rows[0]]
-        kinds[~is_present] = -1
-        is_always = is_known[known_rows[0]] & is_present
+        kinds[~(is_present & self.valued)] = -1
+        is_always = self._always(matrix, counts, known_rows[0], secrets[0]) & is_present
         alike = self._alike_rows(units)
         for place, profile in enumerate(profiles[:MOST_PROFILES]):
             is_in = kinds == place
             members = _any_of(units, is_in, count)
             members &= ~_any_of(units, is_always | ((kinds >= 0) & ~is_in), count)
             values, kinds_in = profile[secrets[0]], distinct_numbers(alike[is_in & members[units]])
-            yield members, _any_of(units, values & np.isin(alike, kinds_in), count), values
+            holders = _any_of(units, values & np.isin(alike, kinds_in), count)
+            yield DecidedRows(self.column, members, holders, values, self._told_valued)
 
     def owners(self) -> "Iterator[DecidedOwners]":
         """Yield rows with a profile, those whose secret is of it, or of none of it, as `decided`
         has them, and the rows that count whatever the secret is."""
-        table = self.profiles.rows.table
-        if not table.num_rows:
+        if not self.profiles.rows.table.num_rows:
             return
-        known_rows, secrets = (
-            _coded([table[name] for name in self._names(secret=one)], table.num_rows)
-            for one in (False, True)
-        )
+        known_rows, secrets = self._sides()
         matrix = self._matrix(known_rows[1], secrets[1])
-        counts = np.asarray(matrix.all(axis=1), np.bool_)
-        varies = np.asarray(matrix.any(axis=1) & ~counts, np.bool_)
-        always, first = counts[known_rows[0]], secrets[0][self._first()]
-        varying = matrix ^ matrix[:, [first]]
+        counts, varies, profiles, places = self._deciding(matrix, secrets[1])
+        always, first = self._always(matrix, counts, known_rows[0], secrets[0]), self._first()
+        varying = (matrix ^ matrix[:, [secrets[0][first]]]) & self.valued[secrets[1]]
+        valued = self._told_valued
         if len(np.unique(varying[varies], axis=0)) > MOST_PROFILES:
-            members, holders = varies[known_rows[0]], matrix[known_rows[0], secrets[0]]
-            is_first = bool(holders[self._first()])
-            parts = self.column, members, holders ^ is_first
+            holders = matrix[known_rows[0], secrets[0]]
+            is_first = bool(holders[first])
+            holders = (holders ^ is_first) & self.valued
+            parts = self.column, varies[known_rows[0]] & self.valued, holders, None, valued
             yield DecidedOwners(*parts, counts=always, of_holders=not is_first)
             return
-        profiles, places = np.unique(matrix[varies], axis=0, return_inverse=True)
         own = np.full(len(matrix), -1)
-        own[varies] = places.reshape(-1)
+        own[varies] = places
         for place, profile in enumerate(profiles):
-            is_first, members = bool(profile[first]), (own == place)[known_rows[0]]
-            parts = self.column, members, (profile ^ is_first)[secrets[0]]
+            is_first, members = bool(profile[secrets[0][first]]), (own == place)[known_rows[0]]
+            holders = (profile ^ is_first)[secrets[0]] & self.valued
+            parts = self.column, members & self.valued, holders, None, valued
             yield DecidedOwners(*parts, counts=always, of_holders=not is_first)
+
+    def _deciding(self, matrix: "Masks", secrets: "Codes") -> "tuple[Masks, Masks, Masks, Codes]":
+        """Return which known rows count whatever the secret is, and which it decides about, with
+        the profiles of these, and the place of the profile that each has."""
+        columns = self.valued[secrets]
+        counts = np.asarray(matrix[:, columns].all(axis=1), np.bool_)
+        varies = np.asarray(matrix[:, columns].any(axis=1) & ~counts, np.bool_)
+        profiles, places = np.unique((matrix & columns)[varies], axis=0, return_inverse=True)
+        return counts, varies, profiles, places.reshape(-1)
+
+    def _always(
+        self, matrix: "Masks", counts: "Masks", known_rows: "Codes", secrets: "Codes"
+    ) -> "Masks":
+        """Return the rows that are known to count: of those without a value, all is known."""
+        always: Masks = np.where(self.valued, counts[known_rows], matrix[known_rows, secrets])
+        return always
 
     def _alike_rows(self, units: "Codes") -> "Codes":
         """Return a code for rows that are known to be alike in what differs between the rows of
@@ -264,33 +310,32 @@ class _Split:
         is_same = units[order][1:] == units[order][:-1]
         columns = []
         for name in self._names(secret=False):
-            codes = _coded([table[name]], table.num_rows)[0][order]
+            codes = coded_rows([table[name]], table.num_rows)[0][order]
             if ((codes[1:] != codes[:-1]) & is_same).any():
                 columns.append(table[name])
-        return _coded(columns, table.num_rows)[0]
+        return coded_rows(columns, table.num_rows)[0]
 
-    def decided_as(self, codes: "Codes", value: int) -> "Iterator[tuple[Masks, Masks]]":
+    def decided_as(self, codes: "Codes", value: int) -> "Iterator[DecidedRows]":
         """Yield the same for a condition, and a key that is computed of the secret."""
-        table = self.profiles.rows.table
+        table, is_value = self.profiles.rows.table, (codes == value) & self.valued
         if not table.num_rows:
             return
-        known_rows, secrets = (
-            _coded([table[name] for name in self._names(secret=one)], table.num_rows)
-            for one in (False, True)
-        )
-        own, is_value = secrets[0][codes == value], codes == value
-        chosen, places = np.unique(own, return_inverse=True)
+        known_rows, secrets = self._sides()
+        chosen, places = np.unique(secrets[0][is_value], return_inverse=True)
         if not len(chosen):
             return
         matrix = self._matrix(known_rows[1], secrets[1][chosen])
         secret = np.full(table.num_rows, -1)
         secret[is_value] = places.reshape(-1)
         for profile in np.unique(matrix[matrix.any(axis=1)], axis=0)[:MOST_PROFILES]:
-            members = (matrix == profile).all(axis=1)[known_rows[0]]
-            yield members, is_value & profile[secret]
+            members = (matrix == profile).all(axis=1)[known_rows[0]] & self.valued
+            holders = is_value & profile[secret]
+            yield DecidedRows(self.column, members, holders, valued=self._told_valued)
 
     def _first(self) -> int:
-        return int(np.argmin(self.profiles.numbers))
+        """Return the first row that is asked about."""
+        rows = np.flatnonzero(self.valued)
+        return int(rows[np.argmin(self.profiles.numbers[rows])])
 
     def _matrix(self, known_rows: "Codes", secrets: "Codes") -> "Masks":
         """Return whether the condition holds of known rows with secret values: (known, secret)."""
@@ -321,31 +366,17 @@ def _side(table: "pa.Table", names: Sequence[str], rows: "Codes", place: str) ->
     return pa.table({**columns, place: np.arange(len(rows))})
 
 
-def _coded(columns: "Sequence[pa.ChunkedArray]", rows: int) -> "tuple[Codes, Codes]":
-    """Return a code for rows with the same values, (rows,), and a row with each code: (codes,)."""
-    codes = np.zeros(rows, np.int64)
-    for column in columns:
-        coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-        places = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        codes = _dense(codes * max(len(coded.dictionary), 1) + places)
-    firsts = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
-    firsts[codes[::-1]] = np.arange(rows)[::-1]
-    return codes, firsts
-
-
-def _dense(codes: "Codes") -> "Codes":
-    """Return codes without gaps between them."""
-    if int(codes.max(initial=0)) > max(4 * len(codes), 1 << 16):
-        dense: Codes = np.unique(codes, return_inverse=True)[1].reshape(-1)
-        return dense
-    is_there = np.bincount(codes, minlength=1) > 0
-    places: Codes = np.cumsum(is_there)[codes] - 1
-    return places
-
-
 def _any_of(units: "Codes", rows: "Masks", count: int) -> "Masks":
     """Return which persons have any of some rows: (persons,)."""
     return np.bincount(units[rows], minlength=count) > 0
+
+
+def _every(table: "pa.Table") -> "Masks":
+    return np.ones(table.num_rows, np.bool_)
+
+
+def _has_value(column: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=column.copy(), expression=exp.null()))
 
 
 def _flags(column: "pa.ChunkedArray") -> "Masks":

@@ -21,8 +21,9 @@ ROWS = pa.table(
 )
 
 
-def decided(condition, *presence):
-    """Return of whom each column decides, and who has such a secret: numbers of rows."""
+def decided(condition, *presence, are_values_known=False):
+    """Return of whom each column decides, and who has such a secret: numbers of rows. It may be
+    known whether they have a value of a column that some lack."""
     whole, *parts = (sqlglot.parse_one(one, dialect="duckdb") for one in (condition, *presence))
     source = exp.Select().from_(exp.table_("T", quoted=True))
     conditions = [PopulationCondition((whole,), tuple(parts))]
@@ -30,6 +31,7 @@ def decided(condition, *presence):
     return {
         (one.column, *np.flatnonzero(one.members).tolist()): np.flatnonzero(one.holders).tolist()
         for one in profiles.decided(0)
+        if (one.valued is not None) == are_values_known
     }
 
 
@@ -40,6 +42,24 @@ def test_a_secret_decides_about_all_where_nothing_else_is_asked():
 def test_who_has_none_of_the_values_is_told_by_who_has_one():
     """The first row has never such a secret, so that it is one measure."""
     assert decided("ill IS NOT TRUE") == decided("ill")
+
+
+@pytest.mark.parametrize(
+    "condition", ["ill", "NOT ill", "ill IS FALSE", "ill IS NOT TRUE", "COALESCE(ill, FALSE)"]
+)
+def test_of_those_with_a_value_who_has_not_one_has_the_other(condition):
+    """The first row has none of the secrets that are told, and the last one has no value."""
+    told = decided(condition, are_values_known=True)
+    assert told == {("ill", 0, 1, 2, 3, 4): [1, 2, 4]}
+
+
+def test_whether_there_is_a_value_is_told_of_all_alone():
+    assert decided("ill IS NULL", are_values_known=True) == {}
+    assert decided("ill IS NULL") == {("ill", 0, 1, 2, 3, 4, 5): [5]}
+
+
+def test_a_column_that_all_have_a_value_of_is_told_of_once():
+    assert decided("region = 'a' AND pay > 1", are_values_known=True) == {}
 
 
 def test_a_secret_decides_about_those_of_whom_the_rest_is_known_to_hold():
