@@ -233,6 +233,7 @@ def tabulated(
         numbers=chosen.numbers,
         nested=_nested(keys, coded_keys, nested),
         settled=settled_keys(keys, coded_keys, rows),
+        is_chosen=rows.whole is not None and rows.rows < rows.whole.rows,
     )
     return tabulate(table, request.aggregates)
 

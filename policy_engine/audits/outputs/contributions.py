@@ -44,6 +44,16 @@ class Contributions:
         keys, pairs = np.unique(self.groups * max(width, 1) + self.units, return_inverse=True)
         return keys // max(width, 1), keys % max(width, 1), pairs
 
+    @property
+    def pairs(self) -> tuple[Counts, Counts]:
+        """The group and the unit of each pair that has a row, (pairs,) each."""
+        return self._pairs[0], self._pairs[1]
+
+    @property
+    def sizes(self) -> Counts:
+        """How many rows each pair has, (pairs,)."""
+        return np.bincount(self._pairs[2], minlength=len(self._pairs[0])).astype(np.int64)
+
     def count(self, is_counted: NDArray[np.bool_] | None = None) -> Counts:
         """Return how many pairs each group has, (groups,), or those of them that are counted."""
         groups = self._pairs[0]

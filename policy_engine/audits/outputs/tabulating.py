@@ -14,6 +14,7 @@ from policy_engine.audits.outputs.contributions import (
     quantiles,
     uncommon_units,
 )
+from policy_engine.audits.outputs.line_units import known_units
 from policy_engine.audits.outputs.lines import line_rests, line_shares
 from policy_engine.audits.outputs.microdata import CodedColumn
 from policy_engine.audits.outputs.model import (
@@ -86,6 +87,7 @@ class TableRows:
     `numbers` are those of the rows in the whole data, None where each unit has one row. Of keys
     that are `nested`, each value of the first one of a pair lies in one of the second. By those
     that are `settled`, rows were chosen: they are just those of the data that have the only value.
+    If they are not all of its rows, it `is_chosen` which ones they are.
     """
 
     keys: tuple[CodedColumn, ...]
@@ -96,6 +98,7 @@ class TableRows:
     numbers: Counts | None = None
     nested: tuple[tuple[int, int], ...] = ()
     settled: frozenset[int] = frozenset()
+    is_chosen: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +161,7 @@ def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulatio
             present = Contributions(groups, units, len(all_codes), column).present
             is_present = ~np.isnan(column)
         statistic, figures = _EVIDENCE[FUNCTIONS[one.function]](
-            one, CellRows(present, whole, all_codes, rows.nested, rows.settled)
+            one, CellRows(present, whole, all_codes, rows.nested, rows.settled, rows.is_chosen)
         )
         others = _row_statistics(one, present, statistic)
         measures.append(Measure(one.name, (statistic, *others), _lone_units(one, present)))
@@ -210,13 +213,15 @@ def _part(codes: Counts, chosen: Sequence[int], rows: TableRows) -> tuple[Counts
 @dataclass(frozen=True, eq=False)
 class CellRows:
     """The rows of each cell: those that have a value, all, and the codes of the cells, of keys some
-    of which are `nested`, or `settled`."""
+    of which are `nested`, or `settled`. Somebody may have chosen them, so that it `is_chosen` how
+    many a unit has."""
 
     present: Contributions
     whole: Contributions
     codes: Counts
     nested: tuple[tuple[int, int], ...] = ()
     settled: frozenset[int] = frozenset()
+    is_chosen: bool = False
 
 
 Evaluated = tuple[ShownStatistic, Figures]
@@ -225,12 +230,14 @@ Evaluated = tuple[ShownStatistic, Figures]
 def _frequency(one: ShownAggregate, cells: CellRows) -> Evaluated:
     present = cells.present
     units = present.units_in
+    own_units = known_units(cells.codes, present, is_chosen=cells.is_chosen)
+    about = cells.codes, units, cells.settled, cells.nested, own_units
     evidence = CellEvidence(
         units=units,
         rows=present.rows_in,
         left_out=cells.whole.units_in - units if one.column else None,
-        group_share=line_shares(cells.codes, units, cells.settled, cells.nested),
-        rest_of_line=line_rests(cells.codes, units, cells.settled, cells.nested),
+        group_share=line_shares(*about),
+        rest_of_line=line_rests(*about),
     )
     return _statistic(one, evidence), present.rows_in.astype(np.float64)
 

@@ -32,7 +32,7 @@ class PersonChoices:
 
         Others have to be possible instead: of the p persons with most rows, the `least`, and of
         fewer of these one in ten, at least one; the same of those who are not chosen. Of all who
-        can be, none is certain then. That all or nobody is chosen says nothing more.
+        can be, none is certain then. That all or nobody is chosen is for group disclosure to judge.
         """
         others = len(self.sizes) - self.chosen
         if not (self.chosen and others):

@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from policy_engine.audits.outputs.lines import absent_cells, least_lines, line_rests, line_shares
+from policy_engine.audits.outputs.lines import (
+    LineUnits,
+    absent_cells,
+    least_lines,
+    line_rests,
+    line_shares,
+)
 
 
 def test_share_is_the_larger_of_those_in_row_and_column():
@@ -39,3 +45,32 @@ def test_absent_cells_are_those_of_no_row():
     assert cells.tolist() == [[0, 1, -1], [0, 2, -1], [1, 0, -1], [1, 1, -1]]
     assert not len(absent_cells(codes, (0,), (2, 3, 5)))
     assert len(absent_cells(codes, (0, 1), (2000, 3, 5))) > 5000
+
+
+def test_units_of_several_cells_are_in_their_line_once_if_that_is_known():
+    """Of 40 persons, 36, 30 and 10 are in three cells: all but 4, 10 and 30. That the first cell
+    alone is withheld would tell nothing, since the others may have all 40 (30 and 10)."""
+    codes, units = np.array([[0], [1], [2]]), np.array([36, 30, 10])
+    line_units = LineUnits({0: np.array([40, 40, 40])})
+    assert line_shares(codes, units, own_units=line_units).tolist() == [0.9, 0.75, 0.25]
+    assert line_rests(codes, units, own_units=line_units).tolist() == [4, 10, 30]
+
+
+def test_other_cells_are_as_full_as_the_fullest_where_it_has_to_have_some():
+    """Of 40 persons, 39 are in one cell and 20 in the other: the first one has 20 at least."""
+    line_units = LineUnits({0: np.array([40, 40])})
+    units = np.array([39, 20])
+    assert line_rests(np.array([[0], [1]]), units, own_units=line_units).tolist() == [1, 1]
+
+
+def test_rows_are_of_as_few_units_as_may_have_them():
+    """30 persons have 90 rows, of which 80 are in a cell: 10 rows are all those of 3 persons. So 15
+    of 60 are of 7. Where none has more than two rows in a cell, 58 rows are of 29 persons."""
+    codes, whole = np.array([[0], [1]]), {0: np.array([30, 30])}
+    units = np.array([30, 8])
+    line_units = LineUnits(whole, rows=np.array([80, 10]))
+    assert line_rests(codes, units, own_units=line_units).tolist() == [3, 26]
+    line_units = LineUnits(whole, rows=np.array([45, 15]))
+    assert line_rests(codes, units, own_units=line_units).tolist() == [7, 22]
+    line_units = LineUnits(whole, rows=np.array([58, 30]), most_rows=2)
+    assert line_rests(codes, units, own_units=line_units)[0] == 1

@@ -161,6 +161,22 @@ class EvidenceQueries:
         """Return the query of whether there are rows "n" that name no unit."""
         return rows_of(self.rows(()), [count_where(exp.Not(this=present(column(UNIT))), "n")])
 
+    @property
+    def counted_places(self) -> list[int]:
+        """The numbers of the contributions that are counted by row or by unit."""
+        places = enumerate(self.contributions)
+        return [place for place, one in places if one.kinds & {"count", "units"}]
+
+    def different_units(self, keys: Sequence[int]) -> exp.Select:
+        """Return the query of the different units "u<c>" of each contribution that is counted."""
+        entries = []
+        for place in self.counted_places:
+            one, unit = self.contributions[place], column(UNIT)
+            if not one.is_every_row:
+                unit = exp.case().when(present(one.value_where_present(place)), unit)
+            entries.append(named(exp.Count(this=exp.Distinct(expressions=[unit])), f"u{place}"))
+        return grouped(self.rows(keys), keys, entries)
+
     def hashes(self, keys: Sequence[int]) -> exp.Select:
         """Return the query of a hash "h" of the keys and the unit of each row."""
         return rows_of(self.rows(keys), [named(_hash(keys), "h")])

@@ -8,12 +8,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from policy_engine.audits.outputs.lines import line_rests, line_shares
+from policy_engine.audits.outputs.lines import LineUnits, line_rests, line_shares
 from policy_engine.audits.outputs.model import TOTAL, CellEvidence, ShownStatistic
 from policy_engine.decision.query.checking.checked_query import CheckedAggregate
 from policy_engine.decision.query.checking.evidence_columns import ROWS, UNITS
 from policy_engine.decision.query.checking.evidence_query import BASE, EvidenceQueries
 from policy_engine.kernels.output_checks.near_values import spreads_tell
+from policy_engine.methods.output_checks.profile import NEARLY_ALL
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,13 +101,28 @@ class EvidenceReader:
 
     def _count(self, number: int, place: int, present: "Counts") -> dict[str, Any]:
         left_out = self.counts(f"o{place}")
-        lines = self.codes, present, self._single_keys()
+        aggregate = self.queries.query.aggregates[number]
+        own_units = self._line_units(place, present, is_of_rows=aggregate.kind == "count")
+        lines = self.codes, present, self._single_keys(), (), own_units
         shares, rests = line_shares(*lines), line_rests(*lines)
-        if self.queries.query.aggregates[number].is_group:
-            # All of whom it is asked are the line.
-            shares, rests = _ratio(present, self.counts(UNITS)), left_out.astype(np.float64)
+        if aggregate.is_group:
+            # All of whom it is asked are a line, too.
+            is_most, own = shares > NEARLY_ALL, _ratio(present, self.counts(UNITS))
+            rests = np.where(is_most, np.fmin(rests, left_out), left_out)
+            shares = np.fmax(shares, own)
         figures = {"left_out": left_out, "group_share": shares, "rest_of_line": rests}
         return {**figures, **self._row_shares(place, present)}
+
+    def _line_units(self, place: int, present: "Counts", *, is_of_rows: bool) -> LineUnits:
+        """Return the different units of lines, as far as they were counted."""
+        names = ((key, f"u{key}_{place}") for key in range(self.codes.shape[1]))
+        columns = self.whole.column_names
+        wholes = {key: self.counts(name) for key, name in names if name in columns}
+        if not is_of_rows:
+            return LineUnits(wholes)
+        has_rows = f"t{place}" in columns
+        rows = np.nan_to_num(self.figures(f"t{place}")).astype(np.int64) if has_rows else present
+        return LineUnits(wholes, rows)
 
     def _single_keys(self) -> frozenset[int]:
         """Return the settled keys that have one value indeed: a number may be a yes, too."""

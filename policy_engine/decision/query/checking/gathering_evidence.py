@@ -18,6 +18,7 @@ from policy_engine.decision.query.checking.evidence_reader import EvidenceReader
 from policy_engine.decision.query.checking.evidence_tables import evidence_table
 from policy_engine.decision.query.checking.excluded_keys import left_domains
 from policy_engine.decision.query.checking.key_domains import key_domains, listed_sets
+from policy_engine.decision.query.checking.line_evidence import with_line_units
 from policy_engine.decision.query.checking.population_conditions import settled_keys
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.checking.whole_columns import has_many_values, with_known_codes
@@ -73,6 +74,7 @@ def gather_answer(
     queries = EvidenceQueries(with_known_codes(query, rows, tables), unit)
     is_wide = cache(lambda node: has_many_values(node, rows, tables))
     parts = [evidence_table(queries, keys, tables, least, is_wide) for keys in query.sets]
+    parts = with_line_units(queries, query.sets, parts, tables)
     whole = pa.concat_tables(parts, promote_options="default")
     sets = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
     every = key_domains(query, tables, least)
