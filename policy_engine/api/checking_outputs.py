@@ -10,7 +10,6 @@ from typing import Any, Unpack
 from policy_engine.api.arguments import check_arguments
 from policy_engine.api.chosen_checks import ChosenCheck, choose_check
 from policy_engine.api.folder_pages import write_pages
-from policy_engine.api.result_frames import result_files
 from policy_engine.api.session_data import column_history, load_microdata
 from policy_engine.api.session_outputs import SessionOutput
 from policy_engine.api.session_tables import recipe_request, tabulated
@@ -23,6 +22,7 @@ from policy_engine.audits.outputs.reading_tables import (
     read_finished,
     read_tables,
 )
+from policy_engine.audits.outputs.result_frames import result_files
 from policy_engine.audits.outputs.undecided_totals import SmallCounts, may_tell_small
 from policy_engine.audits.outputs.written_tables import HandedInTable
 from policy_engine.data.keys import Key

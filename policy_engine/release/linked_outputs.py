@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.outputs.dominated_totals import least_contributors
 from policy_engine.audits.outputs.model import Figures, TableVerdict
 from policy_engine.audits.outputs.reasons import LEDGER_REASONS, CheckOutcome, Reason
 from policy_engine.audits.outputs.tabulating import COUNTS, Tabulation
-from policy_engine.methods.output_checks.dominated_totals import least_contributors
 from policy_engine.methods.output_checks.parameters import OutputCheck
 from policy_engine.release.cell_conditions import CellConditions
 from policy_engine.release.judged_tables import JudgedTable

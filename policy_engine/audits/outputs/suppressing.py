@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from policy_engine.audits.outputs.dominated_totals import upper_levels
 from policy_engine.audits.outputs.model import (
     TOTAL,
     Counts,
@@ -27,7 +28,6 @@ from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.audits.outputs.total_grids import TotalGrid, grid_of
 from policy_engine.kernels.output_checks.suppressing import suppress
 from policy_engine.kernels.output_checks.table_system import NOBODY, table_system
-from policy_engine.methods.output_checks.dominated_totals import upper_levels
 
 _SECONDS = 20.0
 _SHARE = 0.1

@@ -120,9 +120,9 @@ def test_what_no_rule_can_judge_is_for_a_person(tmp_path):
         barns.append({one.statbarn for one in measure.statistics})
     assert barns == [
         {Statbarn.FREQUENCIES},
-        {Statbarn.FREQUENCIES, Statbarn.CLUSTERS},
-        {Statbarn.FREQUENCIES, Statbarn.CLUSTERS},
-        {Statbarn.CLUSTERS},
+        {Statbarn.FREQUENCIES, Statbarn.OTHER},
+        {Statbarn.FREQUENCIES, Statbarn.OTHER},
+        {Statbarn.OTHER},
     ]
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
+from policy_engine.audits.outputs.dominated_totals import least_contributors
 from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.decision.query.checking.answer_measures import (
     base_measure,
@@ -25,7 +26,6 @@ from policy_engine.decision.query.checking.population_conditions import populati
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.checking.unit_columns import is_unit
 from policy_engine.decision.query.grammar import to_sql
-from policy_engine.methods.output_checks.dominated_totals import least_contributors
 from policy_engine.release.column_relations import ColumnRelations
 from policy_engine.release.output_ledger import (
     PERSONS,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from policy_engine.methods.output_checks.dominated_totals import least_contributors, upper_levels
+from policy_engine.audits.outputs.dominated_totals import least_contributors, upper_levels
 from policy_engine.methods.output_checks.profiles import PROFILES
 
 
