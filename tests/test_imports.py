@@ -107,6 +107,7 @@ def test_what_is_imported_within_a_function_is_slow_to_load():
     assert not needless, "Import it at the top."
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("name", "module", "told"),
     [

@@ -141,6 +141,7 @@ def test_given_models_are_paired():
     assert audit.attack("exact-copies").over_models.models == 2
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -160,6 +161,7 @@ def test_models_that_are_not_several_are_refused(changes, message):
     assert message in str(error.value)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [

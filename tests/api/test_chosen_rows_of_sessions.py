@@ -85,6 +85,7 @@ def test_a_column_that_rows_were_given_afterwards_is_none_that_they_were_chosen_
     assert session.groupby("are_ill", data=some).size().status == "suppressed"
 
 
+@pytest.mark.one_in(3)
 def test_after_counts_by_sector_it_is_not_told_that_all_farms_are_in_the_north(session):
     assert shown(session.groupby("sector").size())["farm"] == 30
     assert "farm" not in shown(session.groupby(["region", "sector"], data=of("north")).size())

@@ -101,6 +101,7 @@ def test_nothing_appears_where_a_bound_cannot_be_kept(tmp_path, data, place):
     assert not (tmp_path / "x.db").exists()
 
 
+@pytest.mark.one_in(2)
 def test_a_publication_that_fails_leaves_the_release_that_was_there(monkeypatch, data, place):
     first = apply_policy(POLICY, data, place)
 

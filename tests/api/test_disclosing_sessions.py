@@ -99,6 +99,7 @@ def test_a_withheld_total_does_not_follow_from_sums_with_another_column(tmp_path
     assert (both.status, [*both.reasons]) == ("review", ["K046"])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("profile", ["dwb-2015", "bundesbank"])
 def test_a_cell_that_the_rules_withhold_is_not_shown_under_another_condition(tmp_path, profile):
     """Tables of earlier sessions are compared by their rows alone, and all of the unpaid, and of

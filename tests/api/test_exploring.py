@@ -109,6 +109,7 @@ def test_the_loss_is_drawn_against_the_first_parameter_without_k():
     assert trade_off_lines([Run(setting={"t": 0.2}, outcome=outcome(0.3))]) == {"": ((0.2, 0.3),)}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("name", "start"), [("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")])
 def test_a_picture_is_written_in_the_format_of_its_ending(tmp_path, name, start):
     trade_off_chart(RUNS, tmp_path / name, "p on d")

@@ -199,6 +199,7 @@ def test_a_prohibition_of_a_join_keeps_it_from_being_made_and_read(tmp_path, par
 # -- what is told ---------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("owner", "target", "source"),
     [
@@ -259,6 +260,7 @@ def test_a_prohibited_leave_is_told_with_the_prohibition(tmp_path):
     assert f"does not let {UNIVERSITY} make it: {EX}never prohibits it" in text
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("party", [UNIVERSITY, None])
 @pytest.mark.parametrize("constraint", [None, jointly([VISITS, CLAIMS], "isAllOf")])
 def test_a_prohibition_to_make_it_holds_for_who_may_grant_its_use(tmp_path, party, constraint):

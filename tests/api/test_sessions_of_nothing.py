@@ -86,6 +86,7 @@ def test_filtered_frames_do_not_tell_of_few_either(begin, few):
     assert (first.status, second.status) == ("released", "suppressed")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("few", [1, 9])
 @pytest.mark.parametrize("columns", [("wage", "pay"), ("pay", "wage"), ("wage", "wage")])
 def test_missing_values_filled_with_nothing_hide_nobody(begin, columns, few):
@@ -109,6 +110,7 @@ def test_whether_a_yes_or_no_is_told_depends_on_nobodys_own(begin, how, codes):
         assert [len(one) for one in asked(begin(data, f"{ill}"), *steps)] == [1, 0]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("few", [1, 9])
 @pytest.mark.parametrize(("first", "second"), [("sum", "sum"), (["mean", "std"], "std")])
 def test_figures_of_two_sessions_do_not_tell_of_few(begin, tmp_path, first, second, few):

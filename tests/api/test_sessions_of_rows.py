@@ -95,6 +95,7 @@ def _dominated():
     return frame.assign(ill=frame.days <= 4, drugs=frame.person / 8)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "ask",
     [

@@ -92,6 +92,7 @@ def test_false_figures_are_refused(figure, given, made):
     assert parts == [f"The certificate says that {figure} of {name!r}" for name in read]
 
 
+@pytest.mark.one_in(2)
 @GIVEN
 def test_true_figures_are_certified_again(given, made):
     data, release = made

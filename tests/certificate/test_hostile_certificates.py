@@ -438,6 +438,7 @@ def test_any_json_is_refused(value):
     assert refused(read_record, json.dumps(value)) == {"V005"}
 
 
+@pytest.mark.nightly
 @settings(deadline=None, max_examples=examples(60, times=50))
 @given(st.data())
 def test_a_mutated_certificate_is_refused_or_used(made, data):

@@ -74,6 +74,7 @@ def test_what_cannot_be_meant_is_refused(trail, words, code):
     assert result.exception.code == code
 
 
+@pytest.mark.nightly
 def test_a_trust_file_is_packed_and_another_is_brought_along(trail):
     """The policy of the trail is not signed: who decides keeps it, or else it does not count."""
     kept, none = trail.with_name("kept.json"), trail.with_name("none.json")

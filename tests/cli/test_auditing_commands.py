@@ -488,6 +488,7 @@ def test_what_is_reached_by_a_coin_is_told_below_the_table():
     assert said.startswith("by coin: too many records share the highest scores")
 
 
+@pytest.mark.nightly
 def test_flags_are_shown_without_a_value():
     disclosing, groups = ["audit", "disclosure"], ([], ["audit"])
     for command in (["audit", "membership"], disclosing, ["apply"], ["query"], *groups):

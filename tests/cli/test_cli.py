@@ -184,6 +184,7 @@ def test_apply_in_json_prints_nothing_else(run):
     assert summary["certificate"]["rows_out"] == 6
 
 
+@pytest.mark.nightly
 def test_a_record_is_kept_by_apply_and_opened_by_certify(run, people):
     result = apply(run, "--record", "record.json")
     assert "its record, for the owner alone: record.json" in result.output
@@ -258,6 +259,7 @@ def test_certify_fails_on_a_changed_output(run, people):
         run("certify", "out/anonPeople.csv", "--policy", "policy.jsonld")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("more", "status", "says"),
     [
@@ -296,6 +298,7 @@ def test_decide_takes_hierarchies_from_files(run, people):
     assert run(*asked, "--hierarchy", "people.jsonld").exit_code == 0
 
 
+@pytest.mark.nightly
 def test_methods_come_from_the_vocabulary(run):
     listing = json.loads(run("methods", "--format", "json").output)
     assert [*listing] == ["methods", "shared", "columns", "maskings", "trainings", "audits"]

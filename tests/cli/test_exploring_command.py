@@ -61,6 +61,7 @@ def test_the_map_is_drawn_as_a_page_and_a_picture(files):
     assert "p = 0.02" in picture.read_text()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -88,6 +89,7 @@ def test_what_cannot_be_explored_is_one_error_and_nothing_is_written(files, argu
     assert sorted(one.name for one in files.iterdir()) == ["in.csv", "policy.jsonld"]
 
 
+@pytest.mark.nightly
 def test_no_page_is_written_over_the_input(files):
     (files / "in.html").write_text((files / "in.csv").read_text())
     (files / "link.html").symlink_to(files / "in.csv")

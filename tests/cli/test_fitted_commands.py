@@ -50,6 +50,7 @@ def test_a_pickle_is_refused_in_the_words_of_the_command(files):
     assert error.code == "A015"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "arguments",
     [

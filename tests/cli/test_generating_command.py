@@ -83,7 +83,7 @@ def test_a_pipeline_fails_where_an_attack_is_too_strong_or_none_was_made(files):
     assert run(*files, "--attack", "reconstruction").exit_code == 1
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "attacks", [["singling-out"], ["linkability"], ["linkability", "reconstruction"]]
 )
@@ -132,6 +132,7 @@ def test_several_models_are_given_by_repeating_their_options(tmp_path):
 SIDES = ("members", "holdout", "synthetic")
 
 
+@pytest.mark.nightly
 def test_the_holdout_that_was_copied_is_told(files):
     swapped = [f"--holdout{files[0][9:]}", f"--members{files[1][9:]}", *files[2:]]
     told = run(*swapped, "--format", "json", "--fail-above", "0.7")

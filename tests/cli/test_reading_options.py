@@ -148,6 +148,7 @@ def loans(tmp_path):
     return str(tmp_path / "p.jsonld"), str(tmp_path / "loans.csv")
 
 
+@pytest.mark.nightly
 def test_commands_know_the_prefixes_of_policies_and_their_only_dataset(loans):
     policy, data = loans
     who = ["--policy", policy, "--assignee", "ex:Ann"]
@@ -191,6 +192,7 @@ def test_rules_without_uid_are_told_apart_by_their_policy(loans, tmp_path):
         assert re.search(rf"permission read \w+ \w+ of {name}", denied.output.replace("\n", " "))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("number", ["9" * 5000, "\u0663", "", "-1", "1_0", "\u00b2"])
 def test_a_limit_that_is_no_plain_number_is_refused(number):
     done = CliRunner().invoke(app, ["validate", POLICY, "--limit", f"bytes={number}"])

@@ -58,6 +58,7 @@ def ask(run, *more, sql=TOTALS):
     return run("query", sql, "--assignee", RESEARCHER, *INPUTS, *more)
 
 
+@pytest.mark.nightly
 def test_an_answer_is_sent_accepted_and_leaves(run, tmp_path):
     sent = ask(run, "--review", "sent", "--comment", "For the report.")
     assert (sent.exit_code, "sent for review: sent, head 1:" in sent.stderr) == (0, True)

@@ -71,6 +71,7 @@ def test_without_a_reader_there_is_no_certificate(call, tmp_path):
     assert (done.returncode, list(tmp_path.glob("*.certificate.jsonld"))) == (2, [])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -136,6 +136,7 @@ def test_the_order_of_rows_decides_no_figure(table):
     assert figures(one) == figures(other)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cells", ["text", "bounds"])
 def test_classes_are_attacked_too(data, cells):
     policy = attacked(bounded(0.5), **CLASSES)
@@ -203,6 +204,7 @@ def test_rows_that_match_by_what_is_published_give_the_figures_again(data):
     assert certified(made, policy, {DATASET: data}) == made.certificate.disclosures
 
 
+@pytest.mark.nightly
 def test_rows_that_do_not_match_give_the_figures_again_by_the_key(data):
     policy = attacked(bounded(0.5), method="masking", masked=NOISY)
     made = apply_policy(policy, {DATASET: data}, data.parent / "out" / "a.csv", key=KEY)
@@ -282,6 +284,7 @@ def test_the_duty_is_fulfilled_by_the_certificate(made):
     assert not is_read(0.2)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -298,6 +301,7 @@ def test_figures_that_no_such_release_has_are_refused(made, old, new):
         read_certificate(head + mark + facts.replace(old, new, 1))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

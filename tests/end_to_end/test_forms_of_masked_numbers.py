@@ -47,7 +47,7 @@ def with_decimals(path, change):
     return copy
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("masked", MASKED, ids=lambda one: one[0]["pe:masking"])
 @pytest.mark.parametrize("unmatched", [False, True])
 @pytest.mark.parametrize("kind", [".csv", ".parquet"])

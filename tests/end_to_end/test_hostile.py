@@ -135,7 +135,7 @@ LABELS = [
 ]
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize("recoding", [{}, {"algorithm": "full-domain"}])
 @pytest.mark.parametrize("label", LABELS)
 def test_any_label_of_a_taxonomy_is_a_cell_that_is_read_back(label, recoding, tmp_path):
@@ -171,7 +171,7 @@ def test_what_is_no_taxonomy_is_refused(given, tmp_path):
 # Many columns, many texts
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("recoding", [{}, {"score": "span"}])
 def test_200_quasi_identifiers_are_anonymous(recoding):
     table = {f"c{n}": [(n * 7919 + row * row) % 9 for row in range(40)] for n in range(200)}

@@ -85,7 +85,7 @@ def copied(path, change):
 FILES = [".csv .csv", ".csv .parquet", ".parquet .csv", ".parquet .parquet"]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("asked", POLICIES.values(), ids=POLICIES)
 @pytest.mark.parametrize("files", everyday(FILES, ".csv .parquet", ".parquet .csv"))
 def test_every_release_is_of_its_data_whatever_the_files(files, asked, tmp_path):
@@ -178,6 +178,7 @@ def strange(table):
     return table
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("change", [doubled, strange])
 def test_a_row_number_that_is_not_of_the_data_hides_no_original(change, tmp_path):
     path, certify = release(tmp_path, numbered(), **POLICIES["swapped"])

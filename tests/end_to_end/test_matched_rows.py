@@ -76,6 +76,7 @@ def test_an_order_that_the_columns_given_do_not_explain_is_broken(tmp_path):
         certified(copied(release, tmp_path, turn), data, **asked)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", ["int64", "float64", "datetime64[us]", "bool"])
 def test_categories_of_a_typed_file_are_found_in_one_of_texts(kind, tmp_path):
     table = people()[["id"]].assign(job=(np.arange(60) % 2).astype(kind))

@@ -148,6 +148,7 @@ def forged(folder):
     path.write_text(path.read_text() + " ")
 
 
+@pytest.mark.nightly
 def test_whatever_path_leads_to_a_generator_its_certificate_is_asked(place, tmp_path, monkeypatch):
     out = tmp_path / "out"
     apply_policy(ALONE, {DATASET: place}, out, seed=1)

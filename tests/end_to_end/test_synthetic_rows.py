@@ -225,6 +225,7 @@ def test_rows_that_leak_are_not_released_and_a_certificate_says_so(place, tmp_pa
         apply_policy(LEAKING, {DATASET: place}, seed=1)
 
 
+@pytest.mark.nightly
 def test_rows_with_numbers_beyond_floats_are_not_released_as_they_are(tmp_path):
     lines = [f"{8_939_010_000_000_000_000 + row},{'abcde'[row % 5]}" for row in range(400)]
     (tmp_path / "in.csv").write_text("\n".join(["account,illness", *lines]) + "\n")
@@ -235,6 +236,7 @@ def test_rows_with_numbers_beyond_floats_are_not_released_as_they_are(tmp_path):
     assert any("exact-copies" in one.message for one in caught.value.problems)
 
 
+@pytest.mark.nightly
 def test_the_generator_learns_nothing_of_what_is_held_out(place, monkeypatch):
     from policy_engine.engines.synthesising import tables
 
@@ -454,6 +456,7 @@ def test_what_has_too_few_rows_for_attacks_is_no_attempt(attempts):
     assert not attempts.exists()
 
 
+@pytest.mark.nightly
 def test_attempts_contradict_a_certificate_that_does_not_count_them(place):
     release = apply_policy(GOOD, {DATASET: place}, seed=1)
     other = release.certificate.model_copy(update={"attempts": 3})

@@ -136,7 +136,7 @@ def test_noise_that_is_not_correlated_is_told(variant, tmp_path):
         certified(changed, data, **asked)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("masked", ALL, ids=lambda one: one["pe:masking"])
 def test_what_the_masking_makes_is_never_too_little(masked, tmp_path):
     for seed, rows in enumerate((8, 30, 300, 300, 1000)[: examples(6, times=1)]):

@@ -57,6 +57,7 @@ def test_a_declared_type_of_numbers_is_kept(values, masking):
     assert published.null_count == values.null_count
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("scale", [18, 33])
 @pytest.mark.parametrize("masking", NUMERIC, ids=named)
 def test_decimals_of_more_digits_than_a_float_has_are_masked(masking, scale, tmp_path):

@@ -65,7 +65,7 @@ def blanks(path, name):
     return stored(table, path.parent.parent / "copy" / path.name)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", SWAPPED)
 @pytest.mark.parametrize("known", ["id", "all"])
 @pytest.mark.parametrize("made", [".csv", ".parquet"])
@@ -77,7 +77,7 @@ def test_blanks_behind_masked_values_are_refused(name, known, made, tmp_path):
         certify(blanks(path, name))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", ["job", "day", "done", "id"])
 @pytest.mark.parametrize("files", [(".csv", ".csv"), (".parquet",) * 2, (".parquet", ".csv")])
 def test_blanks_behind_kept_values_are_refused(name, files, tmp_path):
@@ -131,6 +131,7 @@ TIMES = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", TIMES)
 @pytest.mark.parametrize("made", [".csv", ".parquet"])
 def test_one_time_that_is_spelled_in_two_ways_is_one_category(kind, made, tmp_path):

@@ -130,6 +130,7 @@ drawn = st.lists(
 )
 
 
+@pytest.mark.nightly
 @settings(deadline=None, max_examples=examples(40))
 @given(drawn, st.sampled_from(["median-mode", "nearest", "cell"]), st.integers(2, 3))
 def test_every_row_of_a_release_has_k_equal_ones_and_its_own_label(rows, representative, k):

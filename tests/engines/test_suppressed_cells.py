@@ -415,6 +415,7 @@ CELLS = st.sampled_from(["a", "b", "c", None])
 ROWS = st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=3, max_size=20)
 
 
+@pytest.mark.nightly
 @settings(max_examples=examples(60))
 @given(ROWS, st.integers(2, 3), st.sampled_from(SENSES))
 def test_every_row_matches_k_rows_and_no_value_is_changed(rows, k, missing):

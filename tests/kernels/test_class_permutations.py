@@ -77,6 +77,7 @@ def test_rows_that_stay_are_counted_beside_what_chance_gives():
     assert (moves.rows, moves.unmoved, moves.expected) == (6, 4, pytest.approx(3.5))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("columns", [1, 2, 3])
 def test_what_chance_lets_expect_is_the_mean_and_the_variance_is_bounded(columns):
     class_of, random = np.repeat(np.arange(20), 5), np.random.default_rng(7)

@@ -183,7 +183,7 @@ def barring(folder, assigner, target=DATASET, **parts):
 EXEMPT = {"leftOperand": "pe:derived", "operator": "eq", "rightOperand": "exempt"}
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     ("assigner", "target", "parts", "is_permitted"),
     [
@@ -250,6 +250,7 @@ def test_releases_before_are_known_without_their_certificates(chain):
     assert again.end_reason == f"{AGAIN} was made from {before.end_reason}"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("policies", "certificates", "why"),
     [

@@ -241,6 +241,7 @@ LONG = [
 ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("number", LONG)
 def test_a_number_of_a_masking_is_refused_where_a_float_has_not_all_its_digits(number):
     text = written(masked=[column("pay", masking="top-coding", threshold=7.25)])

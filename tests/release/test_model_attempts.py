@@ -85,6 +85,7 @@ def test_a_column_that_nothing_is_learnt_from_is_none_of_the_data(table):
     assert more.former != alone.former
 
 
+@pytest.mark.nightly
 def test_a_policy_that_allows_one_attempt_allows_no_second(table, tmp_path):
     once = of_raw(attempts=1)
     apply_policy(once, {DATASET: table}, tmp_path / "one", seed=1)

@@ -43,6 +43,7 @@ def shown(output, column):
     return figures.to_dict()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("keys", [("region", "sector"), ("sector", "region")])
 def test_totals_do_not_tell_that_a_withheld_cell_is_of_nobody(session, keys):
     made = session()
@@ -112,6 +113,7 @@ def test_zeros_beside_a_cell_do_not_tell_that_all_of_a_known_total_are_in_it(ses
     assert cells.loc[["farm", "office"]].notna().all(axis=None)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("profile", ["bundesbank", "dwb-2015"])
 def test_totals_do_not_tell_it_after_zeros(session, profile):
     made = session(jobs(), profile)
@@ -291,6 +293,7 @@ def test_means_by_a_table_of_two_ways_do_not_tell_it(session):
     assert (means.isna() & cells.isna()).to_numpy().sum() > 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("profile", ["bundesbank", "dwb-2015"])
 def test_counts_are_protected_from_who_does_not_infer_them_of_means(session, profile):
     made = session(jobs().assign(pay=100.0 + np.arange(185) % 7), profile)

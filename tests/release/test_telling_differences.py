@@ -119,6 +119,7 @@ def test_total_beside_that_of_a_filter_does_not_tell_it_either(ask):
     assert None in row.values()
 
 
+@pytest.mark.nightly
 def test_deviations_tell_of_nobody_that_all_have_one_value(ask):
     first, second = (
         ask(f"SELECT VAR_POP(pay) AS v FROM T WHERE person < {end}", clerks()) for end in (40, 70)

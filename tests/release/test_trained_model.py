@@ -232,6 +232,7 @@ def test_an_audited_table_in_memory_is_the_one_that_is_released(table):
     assert release.certificate.rows_out == release.table.num_rows == 480
 
 
+@pytest.mark.nightly
 def test_an_audited_table_is_certified_again_with_its_input_alone(table, tmp_path, monkeypatch):
     # Certifying takes no seed, and by some a model of so few records goes beyond the bound.
     monkeypatch.setattr("policy_engine.release.trained_model.secrets.randbits", lambda _bits: 2)
@@ -248,6 +249,7 @@ def test_a_model_cannot_be_certified_again(table, released):
         certify_output(released[1], of_release(), data={DATASET: table})
 
 
+@pytest.mark.nightly
 def test_a_model_is_certified_again_with_its_input_and_a_record_that_has_its_seed(table, tmp_path):
     record = tmp_path / "record.json"
     made = apply_policy(of_release(), {DATASET: table}, tmp_path / "out", seed=1, record=record)

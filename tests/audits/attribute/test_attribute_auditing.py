@@ -109,6 +109,7 @@ def test_what_the_label_tells_is_imputed_without_the_model():
     assert not found.shows_excess
 
 
+@pytest.mark.nightly
 def test_the_model_is_trained_on_the_part_that_an_audit_of_membership_takes():
     table = rules(400)
     found = audit_attribute(table, "label", "secret", TREE, seed=7, attacks=("fredrikson",))
@@ -144,6 +145,7 @@ def test_the_folder_has_figures_and_a_page_for_the_owner_alone(tmp_path):
     assert (tmp_path / "attribute.html").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.nightly
 def test_a_model_of_labels_alone_is_attacked_by_labels():
     votes = Estimator(name="DecisionTreeClassifier")
     from policy_engine.audits.membership.learners.scikit import EstimatorLearner

@@ -39,6 +39,7 @@ def audited(synthetic, settings=SETTINGS, reference=None, **changes):
     return audit_generator(ReadMaterial(Material(**sets, columns=COLUMNS), {}, ()), settings)
 
 
+@pytest.mark.nightly
 def test_copies_of_members_are_found():
     audit, evidence = audited(MEMBERS[:150], reference=OTHERS)
     assert audit.discloses
@@ -97,6 +98,7 @@ class Mislabelled:
         return own[np.random.default_rng(seed).integers(len(own), size=n)]
 
 
+@pytest.mark.nightly
 def test_a_model_that_samples_members_under_other_labels_is_found():
     settings = GenerativeSettings(draws=50, samples=3_000)
     audit = labelled(None, None, settings, Mislabelled(), shape=(3,))
@@ -172,6 +174,7 @@ def test_records_that_would_measure_something_else_stop_it(changes, code, told):
     assert error.value.problems[0].code == code
 
 
+@pytest.mark.nightly
 def test_a_shift_may_be_allowed_and_is_told():
     settings = GenerativeSettings(draws=50, allow_shift=True)
     audit, _ = audited(OTHERS, settings, holdout=rows(2, shift=1.0))
@@ -258,6 +261,7 @@ def test_an_attack_the_other_way_round_is_told_first_whatever_others_reach():
     assert "But by the attack nearest-sample, a member ranks above" in told
 
 
+@pytest.mark.nightly
 def test_an_attack_the_other_way_round_is_the_strongest():
     audit, _ = audited(HOLDOUT, reference=OTHERS)
     assert audit.discloses

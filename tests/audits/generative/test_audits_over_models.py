@@ -80,6 +80,7 @@ def test_two_models_that_are_alike_by_chance_have_the_interval_of_their_records(
     assert over.auc.mean - over.auc.low == pytest.approx((alone.value - alone.low) / 2**0.5)
 
 
+@pytest.mark.nightly
 def test_a_model_that_discloses_is_not_hidden_by_others_that_do_not():
     audit = audited(run(1, 0), run(2, 200))
     attack = audit.attack("exact-copies")
@@ -98,6 +99,7 @@ def test_models_without_members_disclose_nobody():
     assert "Members are not told from others" in audit.verdict
 
 
+@pytest.mark.nightly
 def test_models_that_are_the_other_way_round_are_told():
     swapped = []
     for one in (run(1, 150), run(2, 150)):
@@ -109,6 +111,7 @@ def test_models_that_are_the_other_way_round_are_told():
     assert "the other way round" in audit.verdict
 
 
+@pytest.mark.nightly
 def test_an_attack_that_some_models_do_not_allow_is_kept_and_told():
     both, only = audited(run(1, 100)), audited(run(2, 100))
     fewer = only.model_copy(
@@ -130,6 +133,7 @@ def test_a_model_is_not_counted_twice():
         audited(run(1, 0), run(1, 0))
 
 
+@pytest.mark.nightly
 def test_models_of_the_same_members_have_the_spread_of_records_as_well():
     """Who is a member was drawn once: what that draw does is in every model alike."""
     members, holdout = rows(1), rows(2)

@@ -148,6 +148,7 @@ def test_at_most_ten_thousand_rows_of_a_side_are_attacked(monkeypatch):
     assert sorted(np.bincount(some.group_of).tolist())[-30:] == [2] * 30
 
 
+@pytest.mark.nightly
 def test_copies_of_persons_with_several_equal_rows_are_found():
     found, _ = measured(copies, table=pa.concat_tables([residents(400)] * 6), **BOUNDS)
     assert not any(one.holds for one in found.values())

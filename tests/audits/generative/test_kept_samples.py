@@ -94,6 +94,7 @@ def test_what_was_compared_within_other_classes_is_not_gone_on_from(compare, oth
 KEPT = ("growth_scores", "squares", "radii", "samples", "compared", "copied", "rings", "logarithms")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("lack", KEPT)
 def test_what_is_damaged_is_compared_anew(compare, tmp_path, lack):
     compare(1_000)

@@ -52,6 +52,7 @@ COUNTS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("score", [alike, same_within_a_person])
 @pytest.mark.parametrize("counts", COUNTS)
 def test_persons_nobody_saw_are_not_told_by_how_many_records_they_have(counts, score):

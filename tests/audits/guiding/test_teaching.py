@@ -36,6 +36,7 @@ def test_a_model_says_what_the_label_follows_from():
     assert ((made > 5_000) == (x > 500)).mean() > 0.9
 
 
+@pytest.mark.nightly
 def test_rows_are_predicted_by_models_that_did_not_see_them():
     # Labels are random: models that had seen them would tell many of them.
     random, table = np.random.default_rng(0), people()
@@ -46,6 +47,7 @@ def test_rows_are_predicted_by_models_that_did_not_see_them():
     assert soft < 0.62 < seen.mean()
 
 
+@pytest.mark.nightly
 def test_rows_with_equal_features_are_in_one_fold_and_have_equal_targets():
     table = people()
     double = pa.concat_tables([table, table.set_column(2, "y", [["True"] * 400])])

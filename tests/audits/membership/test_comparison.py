@@ -84,6 +84,7 @@ def misses(members, others, gap, times):
 SIZES = [(6, 6), (60, 60), (300, 40)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("members", "others"), SIZES)
 @pytest.mark.parametrize("gap", [0.2, 3.0])
 def test_a_gain_is_covered(members, others, gap):

@@ -157,7 +157,7 @@ DEAD = {
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", DEAD)
 def test_an_audit_says_that_its_attack_model_is_dead_and_does_not_count_it(kind, monkeypatch):
     """The forest leaks; whoever believed this attack would release it."""
@@ -172,6 +172,7 @@ def test_an_audit_says_that_its_attack_model_is_dead_and_does_not_count_it(kind,
     assert found_by(found) == {"lira-offline"}
 
 
+@pytest.mark.nightly
 def test_an_audit_replaces_a_dead_attack_model_by_the_next(monkeypatch):
     mixed = Shokri(models=(Dead(np.zeros_like), ATTACK_MODELS[-1]))
     monkeypatch.setattr(auditing, "attacks_of_model", lambda *_: (mixed, LabelOnly()))

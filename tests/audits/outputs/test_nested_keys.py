@@ -40,6 +40,7 @@ def test_what_lies_in_a_lower_key_lies_in_the_upper_one_too():
     assert keys.among((region, CodedColumn("village", np.array([0, 0, 0]), ("a",)))) == ()
 
 
+@pytest.mark.one_in(3)
 def test_a_table_by_nested_keys_is_judged_as_that_by_the_lower_one(session):
     assert session.groupby(["region", "district"]).size().status == "suppressed"
     session.nested("district", within="region")

@@ -49,6 +49,7 @@ def test_a_private_training_shows_less_than_it_spends(noise):
     assert 0.1 * allowed < _audited(noise, 100).value <= allowed
 
 
+@pytest.mark.nightly
 def test_a_training_that_forgets_its_noise_shows_more_than_it_claims():
     found = _audited(0.0, 200)
     assert found.correct == found.guesses

@@ -139,6 +139,7 @@ def test_the_strongest_stands_first_by_the_measure_that_was_asked_for():
     assert body.index('scope="row">label-only') < body.index('scope="row">lira-online')
 
 
+@pytest.mark.nightly
 def test_nothing_is_read_between_bounds_that_contradict(page):
     assert "The true epsilon is between" in page
     more = LOWER.model_copy(update={"value": 2 * UPPER.substitution})

@@ -107,6 +107,7 @@ def usual_page():
     return report_page(comparison())
 
 
+@pytest.mark.nightly
 def test_a_page_refers_to_nothing_outside_itself():
     page = usual_page()
     outline = Outline(page)
@@ -152,6 +153,7 @@ def test_figures_stand_on_the_page():
         assert figure in page
 
 
+@pytest.mark.nightly
 def test_what_was_learnt_stands_beside_the_majority():
     learnt = Classification(
         target="disease",

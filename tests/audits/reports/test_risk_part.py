@@ -102,6 +102,7 @@ def test_rows_side_by_side_are_marked_as_those_of_the_original():
     assert "Rows side by side" not in report_page(comparison(**SHARED))
 
 
+@pytest.mark.nightly
 def test_changes_of_correlations_are_a_map():
     page = report_page(comparison(pairs=correlations()))
     assert "Changes of correlations" in page
@@ -111,6 +112,7 @@ def test_changes_of_correlations_are_a_map():
     assert "var(--members)" in drawing
 
 
+@pytest.mark.nightly
 def test_a_column_says_what_its_bars_are():
     page = report_page(
         comparison(columns=(column(scale="logarithmic"), column("b", scale="quantile")))

@@ -137,6 +137,7 @@ def test_an_original_of_other_columns_is_refused(places, tmp_path):
     assert caught.value.code == "C005"
 
 
+@pytest.mark.nightly
 def test_the_command_line_prints_the_comparison(places, tmp_path):
     shown = CliRunner().invoke(app, ["compare", *map(str, places)])
     assert shown.exit_code == 0, shown.output

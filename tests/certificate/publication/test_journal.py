@@ -227,7 +227,7 @@ def test_a_publication_that_is_killed_at_any_step_is_whole_once_the_next_run_beg
     assert ends == [before] * begun + [AFTER] * (len(ends) - begun)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @EARLIER
 @pytest.mark.parametrize("error", [OSError(28, "No space left"), KeyboardInterrupt()], ids=repr)
 def test_a_publication_that_fails_at_any_step_is_undone_at_once_or_was_over(

@@ -602,6 +602,7 @@ def test_nobody_reads_a_release_that_is_half_published(released):
             reader()
 
 
+@pytest.mark.nightly
 def test_a_command_waits_or_is_told_and_takes_no_empty_path(people, monkeypatch):
     monkeypatch.chdir(people)
     given = ["apply", "policy.jsonld", "--data", f"{DATASET}=people.csv", "--output"]

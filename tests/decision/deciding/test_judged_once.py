@@ -80,6 +80,7 @@ def judged(monkeypatch, made, prohibition):
     return len(calls)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("who", [HOSPITAL, REGULATOR, STRANGER])
 def test_what_many_releases_were_made_from_is_judged_once(monkeypatch, who):
     no = never(who, VISITS, "use", constraints=condition(JOINTLY, "isAnyOf", MINE))

@@ -194,6 +194,7 @@ APART = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("who", "target", "apart"), APART)
 def test_a_neighbour_is_what_it_was_made_from(who, target, apart):
     policies = [*CHAIN, never(who, target, "use", constraints=condition(JOINTLY, *apart))]

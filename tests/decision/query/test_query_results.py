@@ -142,6 +142,7 @@ def names(grants):
     return sorted(one.rule.rpartition("/")[2] for one in grants)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("rules", "counted", "left", "ages"),
     [

@@ -87,7 +87,7 @@ def men(plain):
         yield connection
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("sql", lines(QUERIES))
 def test_a_query_gives_what_it_gives_of_the_rows_that_may_be_read(plain, men, sql):
     found = ask(sql, people_and_visits(where("sex", "eq", "male")))

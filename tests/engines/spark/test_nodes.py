@@ -52,6 +52,7 @@ def at_once(table):
     return parts_in(partition(*table.arguments))
 
 
+@pytest.mark.nightly
 @settings(max_examples=examples(20, 50), deadline=None)
 @given(tables(most_rows=60, relaxed=(False,)), st.sampled_from([1, 2, 3, 8]), st.integers(1, 20))
 def test_first_cuts_are_those_of_the_kernel(table, parts, limit):

@@ -201,6 +201,7 @@ def test_every_generalisation(cluster, kind, missing, tmp_path):
     assert runs.nodes > 1
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("partitioning", everyday(("strict", "relaxed"), "relaxed"))
 def test_columns_of_every_type_are_kept(cluster, partitioning):
     kept = ["price", "born", "seen", "sent", "here", "rate", "size", "city", "row"]
@@ -337,6 +338,7 @@ def written(folder, times=20):
 AS_CSV = [{}, {"partitioning": "relaxed"}, {"cells": "bounds"}]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("more", everyday(AS_CSV, {"partitioning": "relaxed"}), ids=str)
 def test_csv_becomes_the_same_csv(cluster, tmp_path, more):
     path, parts = written(tmp_path), {**AS_WRITTEN, **more}

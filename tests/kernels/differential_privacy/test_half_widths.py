@@ -37,6 +37,7 @@ def test_gaussian_noise_of_a_large_sigma_is_as_normal():
     assert gaussian_half_width(Fraction(9_999), 0.9) == pytest.approx(norm.ppf(0.95) * 9_999, abs=1)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("noise", "half_width"),
     [(discrete_laplace, laplace_half_width), (discrete_gaussian, gaussian_half_width)],

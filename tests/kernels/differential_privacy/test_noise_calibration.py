@@ -49,6 +49,7 @@ def test_sigmas_of_the_analytic_gaussian(epsilon, sigma):
     assert analytic_gaussian_sigma(epsilon, 1e-6, 3) == pytest.approx(3 * sigma, rel=0.005)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("sensitivity", [1, 2, 5])
 @pytest.mark.parametrize(("times", "epsilon"), [(30, 0.1), (100, 0.1), (300, 0.02)])
 def test_laplaces_as_dp_accounting_composes_them(times, epsilon, sensitivity):
@@ -63,6 +64,7 @@ def test_laplaces_as_dp_accounting_composes_them(times, epsilon, sensitivity):
     assert float(loss.epsilon) == pytest.approx(theirs, rel=2e-3)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("sigma", "sensitivity", "times"), [(8, 1, 10), (40, 7, 20), (3, 2, 3)])
 def test_gaussians_as_dp_accounting_composes_them(sigma, sensitivity, times):
     parts = [part("discrete-gaussian", cells=times, sensitivity=sensitivity)]

@@ -37,7 +37,7 @@ def table(rows, columns, kind, seed=0):
     return values, words
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("places", [1, 3, 8])
 @pytest.mark.parametrize("kind", ["normal", "ties", "constant", "far"])
 def test_parts_are_those_of_a_table_in_one_place(kind, places, monkeypatch):

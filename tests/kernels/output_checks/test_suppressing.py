@@ -214,6 +214,7 @@ def hierarchical(seed):
     return table_system(lay_out([parents, flat_dimension(4)]), values, is_primary)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_hierarchy_is_protected_at_once_and_by_its_tables(seed, monkeypatch):
     system = hierarchical(seed)

@@ -77,7 +77,7 @@ def policies(*names):
     return [part for name in names for part in ("--policy", f"{name}.jsonld")]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.usefixtures("market")
 @pytest.mark.parametrize("owners", [[], ["--owners", "owners.json"]])
 @pytest.mark.parametrize("name", ["column", "swap"])

@@ -232,7 +232,7 @@ def of(kind, number):
     return f"http://e.org/{kind}/{number}"
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "way",
     [

@@ -58,6 +58,7 @@ def test_who_lost_their_rights_while_they_waited_is_refused_and_nothing_is_done(
         answered(call, lambda *_: pytest.fail("it was done"))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("values", "code"),
     [

@@ -113,6 +113,7 @@ def told_after(services, client, starter, change):
     return body.count("event: run")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_who_is_no_longer_an_auditor_hears_of_their_own_runs_alone(services):
     client = signed_in(services, "auditor", "owner")

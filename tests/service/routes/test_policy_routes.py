@@ -98,6 +98,7 @@ def test_a_request_is_decided_by_a_text_alone(services):
     assert code(answer) == (422, "D001")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_a_draft_becomes_a_version_and_the_next_draft_another(services):
     client = signed_in(services, "owner")
@@ -138,6 +139,7 @@ def test_what_was_published_is_not_published_again(services):
     assert code(client.post(f"{address}:publish", headers={"If-Match": tag})) == (409, "N004")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_two_policies_in_force_have_two_uids(services):
     client = signed_in(services, "owner")

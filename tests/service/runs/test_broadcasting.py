@@ -63,6 +63,7 @@ def test_a_number_of_another_database_is_as_none(services):
     assert states(news) == ["queued"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_numbers_grow_and_of_each_run_the_last_is_told(services):
     actor, runs = steward(services), cheap(services)

@@ -44,7 +44,8 @@ def test_an_answer_is_written_down_when_the_database_is_back(services, monkeypat
     preparation = Preparation(services.database, folders, fail, limits, "cheap_kinds")
     problem = {"code": "R002", "message": "Too few rows."}
     process = EndedProcess((REMARK, "no network"), (PROBLEMS, [problem]))
-    supervisor = Supervisor(queue, preparation, 1, 30, [RunAttempt(holding, process)])
+    # What it was to do is asked of a run that has a result alone.
+    supervisor = Supervisor(queue, preparation, 1, 30, [RunAttempt(holding, process, job=None)])
     with monkeypatch.context() as patch:
         patch.setattr(RunQueue, "note_remark", fail)
         for _ in range(2):

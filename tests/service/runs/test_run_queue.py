@@ -38,6 +38,7 @@ def test_runs_are_taken_in_their_order_and_each_once(asked, line):
     assert line.claim() is None
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_many_supervisors_never_take_the_same_run(asked, services):
     made = {new_run(asked) for _ in range(20)}

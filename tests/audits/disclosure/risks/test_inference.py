@@ -118,6 +118,7 @@ def test_nobody_guesses_less_than_by_the_commonest_value():
     assert inferred(known_by([age]), ill).value == 27 / 40
 
 
+@pytest.mark.nightly
 def test_two_columns_that_tell_together_alone_are_found_among_many():
     random = np.random.default_rng(2)
     known = {f"c{place}": random.permutation(400) for place in range(12)}
@@ -160,6 +161,7 @@ def test_what_many_columns_tell_a_little_each_is_guessed_by_a_linear_model(many_
     assert max(one.value for one in risks if one is not risk and one != risk) < 0.75
 
 
+@pytest.mark.nightly
 def test_a_number_that_is_a_sum_of_many_is_guessed_by_a_linear_model(many_columns):
     known, _, total = many_columns
     *others, column = columns({**known, "pay": total}, {**known, "pay": total})
@@ -225,6 +227,7 @@ def test_values_are_guessed_by_inverting_the_masking():
     assert max(best_by(replace(files, is_published=False), ill).values()) < 0.9
 
 
+@pytest.mark.nightly
 def test_what_noisy_columns_tell_a_little_each_is_guessed_by_whom_to_expect_of_records():
     random = np.random.default_rng(1)
     known = {name: random.normal(size=500) for name in "abcd"}

@@ -43,6 +43,7 @@ def from_file(package, model, folder):
     return XgboostModel(xgboost.Booster(model_file=folder / "model.ubj"))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("package", ["lightgbm", "xgboost"])
 def test_a_booster_and_its_classifier_say_of_a_table_what_they_say_of_categories(package, tmp_path):
     model = classifier(package)

@@ -112,6 +112,7 @@ def test_shadows_of_a_recipe_are_as_those_that_the_model_carries(noisy):
     assert by_recipe.attacks == anew.attacks
 
 
+@pytest.mark.nightly
 def test_a_pipeline_that_takes_texts_is_trained_anew(noisy):
     features, labels, is_member = noisy
     table = pa.table(

@@ -37,6 +37,7 @@ def trained(records):
     return KerasLearner(_dense, epochs=8, batch_size=10).train(records, [*ROWS, ROWS[0]], [1, 2, 1])
 
 
+@pytest.mark.nightly
 def test_each_set_of_rows_has_a_model_that_has_learnt(records, trained):
     logits = trained.logits(records.features)
     assert logits.shape == (3, 100, 3)
@@ -78,6 +79,7 @@ def test_a_saved_model_gives_the_probabilities_of_its_logits(records, trained, t
     np.testing.assert_allclose(said, shares, atol=1e-5)
 
 
+@pytest.mark.nightly
 def test_private_steps_clip_each_record_exactly(records):
     import tensorflow as tf
 

@@ -66,6 +66,7 @@ def test_stacked_networks_learn_as_fit_does(records, trained):
         assert 0 < losses[0] < 1.2
 
 
+@pytest.mark.nightly
 def test_members_are_known_better_than_others(records, trained):
     logits = trained.logits(records.features)
     assert logits.shape == (3, 200, 3)

@@ -69,7 +69,7 @@ ORDINARY = [
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("queries", ORDINARY)
 def test_ordinary_tables_are_given_one_after_another(tmp_path, queries):
     for sql in queries:

@@ -175,7 +175,7 @@ GROUPED = [
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("sql", GROUPED)
 def test_keys_are_known_and_tell_nothing_by_being_asked_for(ask, sql):
     [result] = ask(patients(), sql)
@@ -330,6 +330,7 @@ def test_rows_count_as_the_persons_that_they_are_of(ask, ill, is_shown):
     assert others.permitted is is_shown
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("last", [110, 111])
 def test_answers_of_several_rows_differ_by_at_least_ten_persons(ask, last):
     everybody = "SELECT COUNT(*) AS n FROM T"

@@ -89,7 +89,7 @@ def test_just_what_was_accepted_is_released(verdict):
         with_accepted(before, accepted, verdict.check, "of other data")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("own", "is_same"),
     [

@@ -39,7 +39,7 @@ def test_counts_of_two_rare_values_are_not_told_by_a_total(tmp_path, total):
     assert (rows[0]["x"], reasons) == (None, {"K050"})
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("total", TOTALS)
 def test_counts_of_values_are_withheld_after_a_total(tmp_path, total):
     sql = f"SELECT {total} AS x FROM T"

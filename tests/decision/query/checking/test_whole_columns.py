@@ -114,6 +114,7 @@ def suppressed_of(gains, sql, folder):
     return [(cell.row, cell.column, cell.codes) for cell in answer.checked.suppressed]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("gain", [-11.5, 11.5])
 def test_what_is_told_does_not_tell_the_sign_of_a_chosen_person(tmp_path, gain):
     gains = [10.0 + n for n in range(119)] + [-3.0]

@@ -14,6 +14,7 @@ from policy_engine.service.store.base import StoredTable
 from policy_engine.service.store.database import Database
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.both_databases
 def test_the_steps_make_the_tables_that_the_service_has(tmp_path, database_url):
     for module in pkgutil.iter_modules(store.__path__):
