@@ -66,6 +66,20 @@ def test_a_series_is_a_table_and_frames_are_judged_together():
     assert judged.status == "review"
 
 
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pa.table({"region": ["A", "B"], "n": [[30], [40]]}),
+        pl.DataFrame({"region": ["A", "B"], "n": [[30], [40]]}),
+        pd.DataFrame({"region": [30, 40]}, index=pd.Index(["A", "B"], name="region")),
+    ],
+    ids=["lists of Arrow", "lists of polars", "a name twice"],
+)
+def test_a_frame_that_is_no_table_of_texts_and_figures_is_refused(frame):
+    with pytest.raises(PolicyEngineError, match=r"K025 .* cannot be written as a table"):
+        check_tables(frame, profile="sacro", kind="counts")
+
+
 def test_a_frame_with_columns_of_two_levels_is_refused():
     frame = pd.DataFrame(ROWS, columns=["region", "sector", "pay"])
     two = frame.groupby("region").agg({"pay": ["mean", "count"]})

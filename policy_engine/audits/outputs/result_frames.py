@@ -36,6 +36,19 @@ def result_files(tables: Any) -> Iterator[list[Path]]:
 def _written(frame: Any, folder: Path, number: int) -> Path:
     """Return a file with what a frame shows."""
     path = folder / (f"{_NAME}.csv" if number == 1 else f"{_NAME} {number}.csv")
+    try:
+        _write(frame, path)
+    except RequestError:
+        raise
+    except Exception:  # noqa: BLE001 (each library has its own errors, and may quote cells)
+        message = f"A {type(frame).__name__} cannot be written as a table of texts and figures."
+        hint = "Give columns of different names, without lists or structures in their cells."
+        raise RequestError.of("K025", message, hint) from None
+    return path
+
+
+def _write(frame: Any, path: Path) -> None:
+    """Write what a frame shows to a file of CSV. Raises RequestError, and what libraries raise."""
     if hasattr(frame, "to_csv"):
         _labelled(frame).to_csv(path, index=False)
     elif hasattr(frame, "write_csv"):
@@ -48,7 +61,6 @@ def _written(frame: Any, folder: Path, number: int) -> Path:
     else:
         message = f"A table is a path or a frame. Given: {type(frame).__name__}."
         raise RequestError.of("K025", message, "Give a frame, or a file of CSV, Parquet or Excel.")
-    return path
 
 
 def _labelled(frame: Any) -> Any:

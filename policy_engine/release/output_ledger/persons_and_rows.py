@@ -5,10 +5,10 @@ tell both how many persons have a row that is a holder, and how many rows are, t
 persons with many rows if there are many, and of those with few if there are few. How many persons
 have a row that is a holder, and one that is none, tells of those with several rows.
 
-Each number of persons is judged with each number of rows that they have some of, and with all of
-these rows; so is what two numbers of persons differ by, where one has all rows of the other, and no
-person has rows beyond it and in it. It is taken for granted that it is known exactly how many of
-their rows are. What more figures tell together, exactly, a linear programme finds.
+Each number of persons is judged with each number of rows that shares some rows with it, and with
+the union of these. So is the difference of two numbers of persons where the rows of one include
+those of the other, and no person has rows on both sides. The exact number of holders among the
+shared rows is assumed to be known. A linear programme finds what more figures tell exactly.
 """
 
 from collections.abc import Callable, Iterator, Sequence

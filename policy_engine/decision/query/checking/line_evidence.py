@@ -5,7 +5,6 @@ of its line, which some of the rows already show.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +15,6 @@ from policy_engine.decision.query.checking.evidence_columns import UNITS
 from policy_engine.decision.query.checking.evidence_query import EvidenceQueries
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.grammar import to_sql
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _FIRST_ROWS = 50_000
 """So many rows are looked at first, of more than four times as many."""

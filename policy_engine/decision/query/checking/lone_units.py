@@ -19,8 +19,6 @@ from policy_engine.decision.query.checking.sql_nodes import column
 from policy_engine.decision.query.grammar import to_sql
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     Counts = NDArray[np.int64]
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
 def with_lone_units(gathered: GatheredAnswer, tables: "Mapping[str, pa.Table]") -> GatheredAnswer:
     """Return an answer that has totals with the numbers of the units that are alone in its cells.
 
-    Where each row is another unit, nobody is in two cells that are no totals. Raises
-    NotCheckableError (K022) if the query fails.
+    An answer whose rows are its units is returned unchanged: no unit is in two cells then, totals
+    aside. Raises NotCheckableError (K022) if the query fails.
     """
     table, queries = gathered.table, gathered.queries
     is_part = (table.codes != TOTAL).all(axis=1)
