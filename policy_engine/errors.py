@@ -312,7 +312,7 @@ CODES = {
     "N013": "a folder, a database, a storage or a process that the service cannot use",
     "N020": "a run that ended without a result, as often as it was tried",
     "N021": "a run that exceeded a limit, or whose folder cannot be used",
-    "N022": "a result whose certificate is not of the run that left it",
+    "N022": "a result whose certificate is not of the run that left it, or not of its output",
     "Y001": "a private key that cannot be read or used",
     "Y002": "a private key that others may read",
     "Y003": "a name that is not that of an Ed25519 key",

@@ -36,7 +36,7 @@ class ExpectedResult:
     def check(self, certificate: "Certificate", release: Path) -> None:
         """Raise ServiceError (N022) for a certificate in the folder of a release that is not of
         this run: of another policy, plan, engine, input or output, another time, or made from what
-        the run was not given. No figure in it is measured again."""
+        the run was not given. Its figures are measured by `MeasuringAgain`."""
         problem = next(self._strange(certificate, release), "")
         if problem:
             asset = certificate.plan.publish.asset

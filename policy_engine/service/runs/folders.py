@@ -54,6 +54,12 @@ class RunFolders:
         return self.root / "code"
 
     @property
+    def code_of_measuring(self) -> Path:
+        """The folder of the compiled kernels by which results are measured again: no run writes
+        it."""
+        return self.root / "code-of-measuring"
+
+    @property
     def lock(self) -> Path:
         """The file that the one supervisor of the folder has locked."""
         return self._runs / "supervisor.lock"

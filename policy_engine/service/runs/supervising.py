@@ -19,14 +19,16 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from policy_engine.errors import PolicyEngineError, Problem
 from policy_engine.service.runs.checking_results import ExpectedResult
 from policy_engine.service.runs.folders import RunFolders
-from policy_engine.service.runs.jobs import PROBLEMS, PROGRESS, REMARK, RESULT, Job
-from policy_engine.service.runs.kinds.settings import OnPolicy
-from policy_engine.service.runs.launching import GRACE, RunProcess
+from policy_engine.service.runs.jobs import PROBLEMS
+from policy_engine.service.runs.kinds.sanitising import Sanitising
+from policy_engine.service.runs.launching import RunProcess
 from policy_engine.service.runs.limits import RunLimits
+from policy_engine.service.runs.measuring_again import measuring_job, signed_names, told_outputs
 from policy_engine.service.runs.preparing import PathOf, Preparation
 from policy_engine.service.runs.processes import is_running, kill_marked, mark_of, send
 from policy_engine.service.runs.queue import Holding, LostRunError, OtherHolding, RunQueue
 from policy_engine.service.runs.results import checked_artefacts, reveal, sweep
+from policy_engine.service.runs.run_attempt import RunAttempt
 from policy_engine.service.runs.signing_results import sign_results
 from policy_engine.service.runs.states import RunState
 from policy_engine.service.settings import ServiceSettings
@@ -44,51 +46,7 @@ _AWAY = (OperationalError, InterfaceError, PoolTimeout)
 _PAUSE = 0.25
 _LEAST_PAUSE = 0.5
 _SHOWN = 1.0
-_LONGEST_STAGE = 100
 _STOPPED, _CANCELLED = "the service was stopped", "it was cancelled"
-
-
-@dataclass
-class RunAttempt:
-    """An attempt that is under way, and what its process has told."""
-
-    holding: Holding
-    process: RunProcess
-    job: Job
-    outcome: tuple[str, Any] | None = None
-    answered: float | None = None
-    remarks: list[str] = field(default_factory=list)
-    progress: tuple[str, int, int] | None = None
-    noted: float = 0.0
-    artefacts: list[dict[str, Any]] | None = None
-    """What is in its result, once that is in its place."""
-    is_lost: bool = False
-
-    def listen(self) -> None:
-        """Take note of what the process has told since this was last asked."""
-        for name, what in self.process.answers():
-            if name == PROGRESS:
-                stage, done, total = what
-                self.progress = str(stage)[:_LONGEST_STAGE], int(done), int(total)
-            elif name == REMARK:
-                self.remarks.append(str(what)[:_LONGEST_STAGE])
-            elif name in (RESULT, PROBLEMS):
-                self.answer(name, what)
-
-    def answer(self, name: str, what: Any) -> None:
-        """Take note of what comes of the attempt, which is said once."""
-        if self.outcome is None:
-            self.outcome, self.answered = (name, what), time.monotonic()
-
-    @property
-    def has_result(self) -> bool:
-        """Whether there is a result, to be published."""
-        return self.outcome is not None and self.outcome[0] == RESULT
-
-    @property
-    def lingers(self) -> bool:
-        """Whether the process stays though it has answered."""
-        return self.answered is not None and time.monotonic() - self.answered > GRACE
 
 
 @dataclass
@@ -226,6 +184,11 @@ class Supervisor:
         """
         attempt.listen()
         self._clean(attempt)
+        if self._awaits_measuring(attempt):
+            if not stopped and self._measure_again(attempt):
+                return
+            if stopped:  # nothing is published that was not measured
+                attempt.outcome = None
         holding, keeps = attempt.holding, True
         with self._guarding(attempt):
             if attempt.is_lost:
@@ -243,20 +206,36 @@ class Supervisor:
         if not attempt.is_lost:
             self.folders.clear(holding.run_id, keeps=keeps)
 
+    def _awaits_measuring(self, attempt: RunAttempt) -> bool:
+        """Tell whether what an attempt has left would be signed, and was not measured again yet."""
+        if self.signer is None or attempt.is_measured or attempt.is_lost or not attempt.has_result:
+            return False
+        return isinstance(self.preparation.settings(attempt.holding), Sanitising)
+
+    def _measure_again(self, attempt: RunAttempt) -> bool:
+        """Start the process that measures again what an attempt has left; return whether it is."""
+        holding = attempt.holding
+        try:
+            job = measuring_job(attempt.job, self.folders)
+            mark = mark_of(holding.run_id, holding.token)
+            process = RunProcess.launch(job, mark, self.folders.output(holding.run_id))
+        except OSError as error:
+            attempt.outcome = PROBLEMS, [_folder_problem(error).as_json()]
+            return False
+        attempt.measure(process, job)
+        with self._guarding(attempt):
+            self.queue.note_process(holding, process.process.pid, process.start)
+        return True
+
     def _publish(self, attempt: RunAttempt, outcome: dict[str, Any]) -> bool:
         """Return whether the result of a run is there: moved into its place, then written down."""
         holding = attempt.holding
         try:
+            summary = outcome["summary"]
+            if attempt.is_measured:
+                summary = told_outputs(summary)
             if attempt.artefacts is None:
-                folder = self._folder(attempt) / "out"
-                artefacts = checked_artefacts(folder, outcome["artefacts"])
-                settings = self.preparation.settings(holding)
-                home = settings.home
-                if self.signer is not None and isinstance(settings, OnPolicy):
-                    expected = ExpectedResult(attempt.job, settings, attempt.process.started)
-                    artefacts = sign_results(folder, artefacts, self.signer, expected.check)
-                reveal(folder, self.folders.result(home, holding.run_id))
-                attempt.artefacts = artefacts
+                attempt.artefacts = self._reveal(attempt, outcome)
         except (OSError, ValueError, KeyError, TypeError) as error:
             self._fail(holding, [_folder_problem(error).as_json()])
             return False
@@ -264,12 +243,26 @@ class Supervisor:
             self._fail(holding, [one.as_json() for one in error.problems])
             return False
         try:
-            self.queue.succeed(holding, attempt.artefacts, outcome["summary"])
+            self.queue.succeed(holding, attempt.artefacts, summary)
         except LostRunError:
             self.queue.release(holding, _CANCELLED)
             self.folders.forget_result(holding.run_id)
             return False
         return True
+
+    def _reveal(self, attempt: RunAttempt, outcome: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the artefacts of a result, once it is signed where it is, and in its place."""
+        folder = self._folder(attempt) / "out"
+        if attempt.is_measured:
+            folder = attempt.job.out
+        artefacts = checked_artefacts(folder, outcome["artefacts"])
+        settings = self.preparation.settings(attempt.holding)
+        if self.signer is not None and isinstance(settings, Sanitising):
+            expected = ExpectedResult(attempt.job, settings, attempt.began)
+            names = signed_names(outcome["summary"])
+            artefacts = sign_results(folder, artefacts, self.signer, expected.check, names)
+        reveal(folder, self.folders.result(settings.home, attempt.holding.run_id))
+        return artefacts
 
     def _fail(self, holding: Holding, problems: list[dict[str, Any]]) -> None:
         """End a run that failed; one that is to be cancelled meanwhile is."""

@@ -241,7 +241,7 @@ def test_what_a_run_releases_is_signed_by_the_supervisor_and_read_under_the_trus
         address = owner.post(f"{API}/runs", json=asked).headers["location"]
         with closing(SupervisorKeeper(services.settings)) as keeper:
             keeper.start()
-            run = until(lambda: ended_run(owner, address), 120)
+            run = until(lambda: ended_run(owner, address), 600)
         assert run["state"] == "succeeded", run
         assert may_read(analyst)
         [release] = analyst.get(f"{API}/releases").json()["items"]

@@ -24,7 +24,7 @@ SETTINGS = Sanitising(policy="p1", datasets={DATASET: "data1"})
 NAME = "certificate.jsonld"
 
 
-def carried_out(folder, text, rows=PEOPLE, settings=SETTINGS):
+def carried_out(folder, text, rows=PEOPLE, settings=SETTINGS, **more):
     """Return what is expected of a run, once it was carried out in a folder."""
     names = ("out", "kept", "scratch", "attempts")
     folders = {name: folder / name for name in names}
@@ -32,7 +32,12 @@ def carried_out(folder, text, rows=PEOPLE, settings=SETTINGS):
         one.mkdir(parents=True)
     (folder / "data1.csv").write_text(rows)
     kept = KeptText(name="policy", text=text, issuer=OLGA)
-    given = {"files": {"data1": folder / "data1.csv"}, "policy": kept, "owners": {DATASET: OLGA}}
+    given = {
+        "files": {"data1": folder / "data1.csv"},
+        "policy": kept,
+        "owners": dict.fromkeys(settings.datasets, OLGA),
+        **more,
+    }
     began = datetime.now(UTC)
     settings.carry_out(RunInputs(**given, **folders))
     limits = RunLimits(memory=0, file=0, seconds=0)
@@ -48,7 +53,7 @@ def expected(tmp_path):
 
 def signed(expected):
     out = expected.job.folder / "out"
-    sign_results(out, [], key_of(1), expected.check)
+    sign_results(out, [], key_of(1), expected.check, [NAME])
     return read_certificate((out / "release" / NAME).read_bytes()).signature
 
 

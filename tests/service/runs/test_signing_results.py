@@ -32,7 +32,7 @@ def left(tmp_path):
 def test_the_certificate_and_its_copy_are_signed_and_told_anew(left):
     before = seal(left)
     seen = []
-    artefacts = sign_results(left, before, key_of(1), lambda *one: seen.append(one))
+    artefacts = sign_results(left, before, key_of(1), lambda *one: seen.append(one), [NAME])
     assert seen == [(people_certificate(), left / "release")]
     assert artefacts == checked_artefacts(left, artefacts) == seal(left)
     assert [one for one in artefacts if one not in before] == [artefacts[0]]
@@ -50,27 +50,27 @@ def test_more_than_is_read_of_a_certificate_is_not_read_of_all_of_them(left, num
         with (left / "release" / f"{name}.jsonld").open("wb") as file:
             file.truncate((MOST_BYTES + 1) // number)  # takes no room
     with pytest.raises(OSError, match="too large"):
-        sign_results(left, [], key_of(1), any_of_them)
+        sign_results(left, [], key_of(1), any_of_them, [NAME])
 
 
 def test_what_is_not_a_certificate_or_is_a_link_is_not_signed(left):
     artefacts = seal(left)
     (left / "release" / "more.jsonld").write_text("{}")
     with pytest.raises(CertificateError, match="V005"):
-        sign_results(left, artefacts, key_of(1), any_of_them)
+        sign_results(left, artefacts, key_of(1), any_of_them, [NAME])
     (left / "release" / "more.jsonld").unlink()
     (left / "release" / "more.jsonld").symlink_to(left / "shown" / NAME)
     with pytest.raises(OSError, match="not a file"):
-        sign_results(left, artefacts, key_of(1), any_of_them)
+        sign_results(left, artefacts, key_of(1), any_of_them, [NAME])
     (left / "aside").mkdir()
     (left / "release").rename(left / "aside" / "release")
     (left / "release").symlink_to(left / "aside" / "release")
     with pytest.raises(OSError, match="link"):
-        sign_results(left, artefacts, key_of(1), any_of_them)
+        sign_results(left, artefacts, key_of(1), any_of_them, [NAME])
 
 
 def test_a_result_without_a_release_is_left_as_it_is(tmp_path):
-    assert sign_results(tmp_path, [], key_of(1), any_of_them) == []
+    assert sign_results(tmp_path, [], key_of(1), any_of_them, [NAME]) == []
 
 
 def test_where_one_certificate_is_not_of_the_run_nothing_is_signed(left):
@@ -84,5 +84,5 @@ def test_where_one_certificate_is_not_of_the_run_nothing_is_signed(left):
             raise ServiceError.of("N022", f"not of {folder}")
 
     with pytest.raises(ServiceError, match="N022"):
-        sign_results(left, before, key_of(1), refuse_the_last)
+        sign_results(left, before, key_of(1), refuse_the_last, [NAME])
     assert (left / "release" / NAME).read_bytes() == content
