@@ -3,7 +3,8 @@
 Who knows how many rows each person has, and is told that p persons have something in r rows, looks
 for choices of p persons that may have r such rows: each has at least one and at most all of his,
 or exactly all where nobody has it in some rows alone. If no p persons without the one with most
-rows have r rows, he is one of them in every choice.
+rows have r rows, he is one of them in every choice. If the others need so many of the r rows that
+not all of his are left, one of his rows is none of them in every choice.
 """
 
 from dataclasses import dataclass
@@ -56,3 +57,13 @@ class PersonChoices:
         without = sums[some - left_out] + sums[chosen + left_out] - sums[some]
         with_last = int(sums[chosen - 1] + sizes[-1])
         return min(int(without.min()), with_last)
+
+
+def may_have_all(sizes: Counts, rows: int, others: int = 0) -> bool:
+    """Return whether each person may have all of his rows among so many, and nobody knows better
+    who knows of himself that he has: `sizes` are the rows of each person, (persons,).
+
+    Besides these two, `others` have at least one of the rows each.
+    """
+    largest = np.sort(sizes)[-2:]
+    return rows >= int(largest.sum()) + max(others, 0)

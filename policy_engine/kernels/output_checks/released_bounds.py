@@ -131,6 +131,40 @@ def fixed_ends(
     return FixedEnds(is_fixed, used)
 
 
+def never_reached(
+    sums: KnownSums, targets: Floats, ends: Floats, seconds: float
+) -> NDArray[np.bool_] | None:
+    """Return which targets, (targets, atoms), no solution of the equations brings to their ends,
+    (targets,), which are the least that they could be.
+
+    All that are left are brought there together, as far as they can be; once none of them is, each
+    by itself. None where time ends before.
+    """
+    deadline, solver = time.monotonic() + seconds, _solver(sums)
+    columns, is_left = np.arange(targets.shape[1], dtype=np.int32), np.ones(len(targets), np.bool_)
+
+    def reached(costs: Floats) -> NDArray[np.bool_] | None:
+        solver.changeColsCost(len(columns), columns, costs)
+        if _least(solver, deadline) is None:
+            return None
+        values: Floats = targets @ np.array(solver.getSolution().col_value)
+        return is_left & (values - ends <= _MOVED)
+
+    while is_left.any():
+        own = reached(targets[is_left].sum(axis=0))
+        if own is None:
+            return None
+        is_left &= ~own
+        if not own.any():
+            break
+    for place in np.flatnonzero(is_left).tolist():
+        own = reached(targets[place]) if is_left[place] else np.zeros_like(is_left)
+        if own is None:
+            return None
+        is_left &= ~own
+    return is_left
+
+
 def _largest_slack(sums: KnownSums, slack: Floats, floors: Floats, seconds: float) -> float:
     """Return by how much of its room every atom can be away from its bounds."""
     highs = need_highs()

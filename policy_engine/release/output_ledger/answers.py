@@ -402,6 +402,11 @@ def rows_told_measure(held: str) -> str:
     return f"{_ROWS_TOLD}{held.removeprefix(_HELD)}"
 
 
+def held_of(rows_told: str) -> str:
+    """Return the `held_measure` that a `rows_told_measure` is of."""
+    return f"{_HELD}{rows_told.removeprefix(_ROWS_TOLD)}"
+
+
 def persons_told_measure(rows_told: str, *, of_holders: bool) -> str:
     """Return the measure of how many owners have a unit in a population that is a holder, or that
     is none, by the `rows_told_measure` of these."""

@@ -4,6 +4,9 @@ Owners with as many units in each atom are alike to who asks. Of so many alike o
 each atom are holders, and some owners count in a population: who has a unit there that is a holder,
 or that is none. So those units are no more than what the owners who count have, and no fewer than
 these. Where nobody has some units alone that are holders, owners have all theirs, or none.
+
+Of each owner it is asked whether he may have no holder, and nothing but holders. Where one of those
+like him has none in the data, he may have none as well. Of others, one of each kind is looked at.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.kernels.components import components
-from policy_engine.kernels.output_checks.released_bounds import KnownSums, fixed_ends
+from policy_engine.kernels.output_checks.released_bounds import (
+    KnownSums,
+    fixed_ends,
+    never_reached,
+)
 from policy_engine.release.output_ledger.judging_time import TimeLimit
+from policy_engine.release.output_ledger.rows_of_owners import BOTH_SIDES, SidesAsked
 
 MOST_ENTRIES = 5_000_000
 """How many coefficients the equations of a programme may have."""
@@ -43,7 +51,7 @@ class OwnerSums:
     A pair is an owner and an atom, with the `sizes` and the `held` ones of the units there. It is
     told how many units of populations are holders, `row_numbers`, with the atoms in `rows`,
     (populations, atoms), and how many owners count in those of the `chosen`. Where it `is_whole`,
-    all units of an owner are holders, or none is.
+    all units of an owner are holders, or none is. What may not be told of an owner are the `sides`.
     """
 
     owners: _Counts
@@ -54,6 +62,7 @@ class OwnerSums:
     rows: _Masks
     chosen: tuple[ChosenOwners, ...]
     is_whole: bool
+    sides: SidesAsked = BOTH_SIDES
 
     @property
     def numbers(self) -> tuple[tuple[int, ...], tuple[tuple[int, bool], ...]]:
@@ -93,14 +102,15 @@ class OwnerSums:
 
 class _Programme(NamedTuple):
     """Equations over numbers of units and of owners, which are of populations, (equations,): of a
-    place among these, -1 for what holds by itself. `is_asked` are the numbers that must not be
-    known to be at an end."""
+    place among these, -1 for what holds by itself. One equation alone tells nothing of the numbers
+    that are open (`is_open`); those of them at an end (`is_asked`) must not be known to be there."""
 
     sums: KnownSums
     solution: _Floats
     of_rows: _Counts
     of_chosen: _Counts
     is_asked: _Masks
+    is_open: _Masks
 
     def fixed(
         self, is_known: tuple[_Masks, _Masks], is_end: _Masks, limit: TimeLimit
@@ -109,35 +119,82 @@ class _Programme(NamedTuple):
         and all that hold by themselves; None where that is not found."""
         if not is_end.any():
             return is_end
-        of_rows, of_chosen = (np.append(one, np.True_) for one in is_known)
-        own = of_rows[self.of_rows] & of_chosen[self.of_chosen]
-        sums = self.sums._replace(rows=self.sums.rows[own], values=self.sums.values[own])
+        sums = self._known(is_known)
         fixed = fixed_ends(sums, self.solution, is_end, min(SECONDS, limit.left))
         limit.check_found(is_found=fixed is not None)
         return None if fixed is None else fixed.atoms
 
+    def never_nothing(
+        self, is_known: tuple[_Masks, _Masks], targets: _Masks, limit: TimeLimit, *, of_rest: bool
+    ) -> _Masks | None:
+        """Return of which sets of numbers, (sets, numbers), it is known by the equations of some
+        populations that one is more than nothing or, `of_rest`, less than the largest; None where
+        that is not found."""
+        sign = -1.0 if of_rest else 1.0
+        largest = np.where(targets, self.sums.most, 0.0).sum(axis=1)
+        ends = -largest if of_rest else np.zeros(len(targets))
+        seconds = min(SECONDS, limit.left)
+        signed: _Floats = np.where(targets, sign, 0.0)
+        is_told = never_reached(self._known(is_known), signed, ends, seconds)
+        limit.check_found(is_found=is_told is not None)
+        return is_told
+
+    def _known(self, is_known: tuple[_Masks, _Masks]) -> KnownSums:
+        of_rows, of_chosen = (np.append(one, np.True_) for one in is_known)
+        own = of_rows[self.of_rows] & of_chosen[self.of_chosen]
+        return self.sums._replace(rows=self.sums.rows[own], values=self.sums.values[own])
+
 
 def told_together(sums: OwnerSums, is_old: tuple[_Masks, _Masks], limit: TimeLimit) -> bool:
     """Return whether all numbers tell of some owners that they count, or do not, or of units that
-    all are holders, or none is; not where the old ones, of units and of owners, tell it already.
+    all are holders, or none is, or that an owner has a holder, or another unit; not where the old
+    ones, of units and of owners, tell it already.
 
     It counts as told where that is too large to find out. Raises OutOfTimeError where time ends.
     """
-    programme = _Kinds.of(sums).programme()
+    kinds = _Kinds.of(sums)
+    programme = kinds.programme()
     if programme is None:
         return True
     every = np.ones_like(is_old[0]), np.ones_like(is_old[1])
     ends = programme.fixed(every, programme.is_asked, limit)
-    if ends is None or not ends.any():
-        return ends is None
-    earlier = programme.fixed(is_old, ends, limit)
-    return earlier is None or bool((ends & ~earlier).any())
+    earlier = None if ends is None else programme.fixed(is_old, ends, limit)
+    if ends is None or earlier is None or (ends & ~earlier).any():
+        return True
+    return _are_some_told(kinds, programme, is_old, limit)
+
+
+def _are_some_told(
+    kinds: "_Kinds", programme: _Programme, is_old: tuple[_Masks, _Masks], limit: TimeLimit
+) -> bool:
+    """Return whether all numbers tell of an owner that he has a holder, or another unit, where the
+    old ones do not."""
+    every = np.ones_like(is_old[0]), np.ones_like(is_old[1])
+    for is_asked, of_rest in zip(kinds.sums.sides, (False, True), strict=True):
+        is_some = kinds.without_witness(programme.is_open, of_rest=of_rest)
+        if kinds.sums.is_whole or not is_asked or not is_some.any():
+            continue
+        apart = _Kinds.of(kinds.sums, kinds.firsts[is_some])
+        whole = apart.programme()
+        if whole is None:
+            return True
+        targets = apart.apart(whole.is_open)
+        is_told = whole.never_nothing(every, targets, limit, of_rest=of_rest)
+        if is_told is None:
+            return True
+        if is_told.any():
+            earlier = whole.never_nothing(is_old, targets[is_told], limit, of_rest=of_rest)
+            if earlier is None or not earlier.all():
+                return True
+    return False
 
 
 @dataclass(frozen=True, eq=False)
 class _Kinds:
     """Alike owners, kind by kind: which `kind` and `atom` each cell is of, (cells,), how many of
-    its units are `held`, of the `whole`, and how many owners each kind has: (kinds,)."""
+    its units are `held`, of the `whole`, and how many owners each kind has: (kinds,). Each pair is
+    in one of the `cells`. The `firsts` are owners of each kind, and those set `apart` are of kinds
+    of their own: (kinds apart,)."""
 
     sums: OwnerSums
     owners: _Counts
@@ -147,16 +204,22 @@ class _Kinds:
     held: _Floats
     whole: _Floats
     alike: _Floats
+    cells: _Counts
+    firsts: _Counts
+    kinds_apart: _Counts
 
     @classmethod
-    def of(cls, sums: OwnerSums) -> "_Kinds":
-        """Return the kinds of owners: no two of a kind differ in an atom."""
+    def of(cls, sums: OwnerSums, apart: _Counts | None = None) -> "_Kinds":
+        """Return the kinds of owners: no two of a kind differ in an atom. Some owners may be set
+        apart, by their numbers from 0 on."""
         _, owners = np.unique(sums.owners, return_inverse=True)
         width = sums.rows.shape[1]
         words = np.random.default_rng().integers(1, 2**63, width, np.uint64)
         names = np.zeros(int(owners.max(initial=-1)) + 1, np.uint64)
         np.add.at(names, owners, words[sums.atoms] * sums.sizes.astype(np.uint64))
-        _, places = np.unique(names, return_inverse=True)
+        own = np.zeros(0, np.int64) if apart is None else apart
+        names[own] += np.random.default_rng().integers(1, 2**63, len(own), np.uint64)
+        _, firsts, places = np.unique(names, return_index=True, return_inverse=True)
         kinds = places[owners]
         alike = np.bincount(places).astype(np.float64)
         cells, which = np.unique(kinds * width + sums.atoms, return_inverse=True)
@@ -164,7 +227,25 @@ class _Kinds:
             np.bincount(which, one.astype(np.float64), minlength=len(cells)).astype(np.float64)
             for one in (sums.held, sums.sizes)
         )
-        return cls(sums, owners, kinds, *np.divmod(cells, width), held, whole, alike)
+        more = which, firsts, places[own]
+        return cls(sums, owners, kinds, *np.divmod(cells, width), held, whole, alike, *more)
+
+    def without_witness(self, is_open: _Masks, *, of_rest: bool) -> _Masks:
+        """Return the kinds none of whose owners has no holder or, `of_rest`, nothing but holders,
+        among the cells that are open: (kinds,)."""
+        sums, own = self.sums, is_open[: len(self.kind)][self.cells]
+        units = (sums.sizes - sums.held if of_rest else sums.held) * own
+        some = np.bincount(self.owners, units, minlength=int(self.owners.max()) + 1) > 0
+        places = np.empty(len(some), np.int64)
+        places[self.owners] = self.kinds
+        return np.asarray(np.bincount(places, ~some, minlength=len(self.alike)) == 0)
+
+    def apart(self, is_open: _Masks) -> _Masks:
+        """Return which numbers of a programme are open ones of each owner set apart."""
+        targets = np.zeros((len(self.kinds_apart), len(is_open)), np.bool_)
+        cells = len(self.kind)
+        targets[:, :cells] = self.kind == self.kinds_apart[:, None]
+        return targets & is_open
 
     def counting(self, one: ChosenOwners) -> _Floats:
         """Return how many owners of each kind count in a population: (kinds,)."""
@@ -286,7 +367,8 @@ class _Equations:
         is_end = (solution <= 0) | (solution >= largest)
         sums = KnownSums(matrix, values, np.zeros(len(solution)), largest)
         places = np.array(self.of_rows, np.int64), np.array(self.of_chosen, np.int64)
-        return _Programme(sums, solution, *places, np.array(self.asked, np.bool_) & is_end)
+        is_open = np.array(self.asked, np.bool_)
+        return _Programme(sums, solution, *places, is_open & is_end, is_open)
 
     def _value(self, terms: _Terms) -> float:
         return sum(factor * self.solution[one] for one, factor in terms)

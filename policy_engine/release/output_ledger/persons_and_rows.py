@@ -2,8 +2,9 @@
 
 Who asks may know how many rows each person has where, and all but who is a holder. Where figures
 tell both how many persons have a row that is a holder, and how many rows are, these are those of
-persons with many rows if there are many, and of those with few if there are few. How many persons
-have a row that is a holder, and one that is none, tells of those with several rows.
+persons with many rows if there are many, and of those with few if there are few. If each of the
+others has one at least, so few may be left for a person with many rows that some of his are none.
+How many persons have a row that is a holder, and one that is none, tells of who has several rows.
 
 Each number of persons is judged with each number of rows that shares some rows with it, and with
 the union of these. So is the difference of two numbers of persons where the rows of one include
@@ -19,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.kernels.output_checks.person_choices import PersonChoices
+from policy_engine.kernels.output_checks.person_choices import PersonChoices, may_have_all
 from policy_engine.kernels.output_checks.released_bounds import can_solve
 from policy_engine.release.output_ledger.answers import (
     ToldFigures,
@@ -36,11 +37,14 @@ from policy_engine.release.output_ledger.owner_programmes import (
     OwnerSums,
     told_together,
 )
+from policy_engine.release.output_ledger.rows_of_owners import (
+    MOST_COMPARED,
+    SidesAsked,
+    row_faults,
+)
 from policy_engine.release.output_ledger.told_cells import told_cells
 from policy_engine.release.output_ledger.whole_counts import TOO_NARROW
 
-MOST_COMPARED = 100
-"""How many numbers of persons are compared with each other."""
 MOST_MEMBERS = 200_000_000
 """How many populations times atoms are looked at: beyond that, persons or rows are withheld."""
 _FEW, _TWO = 50, 2
@@ -56,8 +60,12 @@ def person_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
         return
     fresh = (trial.cells[place].measure for place in trial.fresh)
     for measure in sorted({rows_told_of(one) for one in fresh if is_owned(one)}):
-        released, sides = trial.after.released, (True, False)
-        persons = {one: persons_told_measure(measure, of_holders=one) for one in sides}
+        alone = [*row_faults(trial, table, measure)]
+        yield from alone
+        if alone:
+            continue
+        released, both = trial.after.released, (True, False)
+        persons = {one: persons_told_measure(measure, of_holders=one) for one in both}
         kinds = [measure, *persons.values()]
         if sum(bool(released.get(one)) for one in kinds) < _TWO:
             continue
@@ -90,6 +98,7 @@ class _Told:
 
     A pair is an owner and an atom, with the `sizes` and the `held` ones of the units there. Of each
     population, `members` has the atoms, (populations, atoms), by the place of its number.
+    What may not be told of an owner's units are the `sides`.
     """
 
     trial: Trial
@@ -102,6 +111,7 @@ class _Told:
     held: _Counts
     is_whole: bool
     least: int
+    sides: SidesAsked
     persons: dict[bool, str] = field(default_factory=dict)
 
     @classmethod
@@ -136,7 +146,7 @@ class _Told:
         is_whole = not (some[0] & some[1]).any()
         by_number = {number: place for place, number in enumerate(numbers.tolist())}
         parts = members, by_number, owners, atoms, sizes, held, is_whole, table.owners.least
-        return cls(trial, measure, *parts, persons)
+        return cls(trial, measure, *parts, SidesAsked.of_measure(trial, measure), persons)
 
     # -- two figures -------------------------------------------------------------------------------
 
@@ -166,8 +176,15 @@ class _Told:
         chosen = int((np.bincount(which, held, minlength=len(owners)) > 0).sum())
         is_in = is_told[self.atoms[own]]
         sizes = np.bincount(which, self.sizes[own] * is_in, minlength=len(owners)).astype(np.int64)
-        choices = PersonChoices(sizes, chosen, int(held[is_in].sum()), self.is_whole)
-        return choices.tell_of(self.least)
+        rows = int(held[is_in].sum())
+        if PersonChoices(sizes, chosen, rows, self.is_whole).tell_of(self.least):
+            return True
+        is_asked = self.sides.others if number.of_holders else self.sides.holders
+        if self.is_whole or not is_asked or not rows:
+            return False
+        # Who has rows of which it is not told how many are holders may have his there.
+        elsewhere = int((np.bincount(which, ~is_in, minlength=len(owners)) > 0).sum())
+        return not may_have_all(sizes, rows, chosen - elsewhere - 2)
 
     def _asked(self) -> Iterator[_Asked]:
         """Yield the numbers of persons that are told, and what two of them differ by."""
@@ -244,7 +261,7 @@ class _Told:
         ]
         pairs = self.owners, self.atoms, self.sizes, self.held
         rows = tuple(self._row_numbers), self._row_members
-        return OwnerSums(*pairs, *rows, tuple(persons), self.is_whole)
+        return OwnerSums(*pairs, *rows, tuple(persons), self.is_whole, self.sides)
 
     # -- what is at fault --------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from policy_engine.kernels.output_checks.person_choices import PersonChoices
+from policy_engine.kernels.output_checks.person_choices import PersonChoices, may_have_all
 
 
 def told_by_ends(sizes, chosen, rows, *, is_whole):
@@ -61,3 +61,8 @@ def test_whoever_is_in_all_choices_or_in_none_is_told_of(seed):
         rows = int(own.sum() if is_whole else draws.integers(chosen, own.sum() + 1))
         choices = PersonChoices(sizes, chosen, rows, is_whole=is_whole)
         assert choices.tell_of(1) is told_by_ends(sizes, chosen, rows, is_whole=is_whole)
+
+
+@pytest.mark.parametrize(("rows", "others", "may"), [(9, 0, True), (8, 0, False), (9, 1, False)])
+def test_the_two_with_most_may_have_all_of_theirs_and_others_one_each(rows, others, may):
+    assert may_have_all(np.array([1, 5, 4, 2]), rows, others) is may

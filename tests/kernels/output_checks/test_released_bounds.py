@@ -8,6 +8,7 @@ from policy_engine.kernels.output_checks.released_bounds import (
     has_interior,
     intervals,
     linked_directions,
+    never_reached,
 )
 from policy_engine.kernels.output_checks.released_span import echelon
 
@@ -99,6 +100,14 @@ def test_two_of_three_may_be_any():
 
 def test_what_can_leave_its_end_only_together_with_others_is_not_fixed():
     assert ends([[1, 1, 0], [0, 1, 1]], [0, 3, 0], [3, 3, 3]) == ([], [])
+
+
+def test_of_four_in_two_parts_of_three_nobody_knows_which_part_has_none():
+    """Each of two parts has one at least, and both have all of three at once in no solution."""
+    known = sums([[1, 1]], [4.0], 0.0, 3.0)
+    least, most = np.zeros(2), np.full(2, -3.0)
+    assert never_reached(known, np.eye(2), least, 10.0).tolist() == [True, True]
+    assert never_reached(known, -np.eye(2), most, 10.0).tolist() == [False, False]
 
 
 def test_an_equation_that_is_not_needed_is_not_named():

@@ -1,5 +1,6 @@
 """What numbers of units and of their owners tell together: owners of up to three units each."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ from policy_engine.release.output_ledger.owner_programmes import (
     OwnerSums,
     told_together,
 )
+from policy_engine.release.output_ledger.rows_of_owners import SidesAsked
 
 
 def sums_of(owners, atoms, held, rows, chosen):
@@ -48,7 +50,8 @@ def is_told(sums, *, old=()):
 
 
 def told_by_worlds(owners, atoms, held, rows, chosen):
-    """Return whether a unit is a holder in all worlds that fit, or in none, or an owner counts."""
+    """Return whether in all worlds that fit, or in none, a unit is a holder, or an owner counts,
+    has a holder or has another unit."""
     is_whole = all(len({*own}) == 1 for own in _by_owner(owners, held))
 
     def figures(world):
@@ -58,9 +61,10 @@ def told_by_worlds(owners, atoms, held, rows, chosen):
             {owner for owner, atom, one in units if atom in some and one is of_holders}
             for some, of_holders in chosen
         ]
-        return own + [len(one) for one in counting], [*world] + [
-            owner in one for one in counting for owner in {*owners}
-        ]
+        by_owner = _by_owner(owners, world)
+        some = [any(one) for one in by_owner] + [not all(one) for one in by_owner]
+        counted = [owner in one for one in counting for owner in {*owners}]
+        return own + [len(one) for one in counting], [*world, *counted, *some]
 
     worlds = [
         world
@@ -87,6 +91,27 @@ def test_two_parts_tell_of_owners_by_what_the_whole_has():
     assert not is_told(sums_of(*units, [[0, 1], [1]], [([0], True)]))
     units = [0, 0, 1, 2, 3, 4, 4], [0, 0, 0, 0, 0, 1, 1], [True] * 3 + [False] * 2 + [True, False]
     assert is_told(sums_of(*units, [[0, 1], [1]], [([0], True)]))
+
+
+TWO_OF_MANY = [0, 0, 0, 1, 1, 1, 2, 3, 4, 5], [0] * 10
+"""Owners 0 and 1 have three units each, all others one."""
+
+
+@pytest.mark.parametrize(("holders", "told"), [(4, True), (5, False)])
+def test_who_has_three_units_has_another_one_where_others_need_the_holders(holders, told):
+    """Three owners have four holders: two have one at least, so nobody has three."""
+    held = [True] * (holders - 2) + [False] * (8 - holders) + [True, True, False, False]
+    sums = sums_of(*TWO_OF_MANY, held, [[0]], [([0], True)])
+    assert is_told(sums) is told
+    assert not is_told(replace(sums, sides=SidesAsked(others=False)))
+
+
+def test_what_earlier_figures_tell_of_an_owner_is_not_told_by_later_ones():
+    held = [True, True, *[False] * 4, True, True, False, False]
+    sums = sums_of(*TWO_OF_MANY, held, [[0], [0]], [([0], True), ([0], True)])
+    old_rows = np.array([True, False])
+    assert not told_together(sums, (old_rows, np.array([True, False])), TimeLimit())
+    assert told_together(sums, (old_rows, np.zeros(2, bool)), TimeLimit())
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -22,8 +22,10 @@ LEAST = 3
 EVERYBODY = np.ones(UNITS, bool)
 WITH_MOST = (OWNERS >= 1) & (OWNERS < 12)
 """The rows of eleven persons, of whom four have five; the first unit is none of them."""
-FEWER = WITH_MOST & ((OWNERS > 4) | (np.arange(UNITS) % 5 < 2))
-"""Of each of the four, two rows."""
+FEWER = WITH_MOST & ((OWNERS > 4) | (np.arange(UNITS) % 5 < 3))
+"""Of each of the four, three rows."""
+AS_FEW = WITH_MOST & ((OWNERS > 4) | (np.arange(UNITS) % 5 < 2))
+"""Of each of the four, two rows: 15 in all."""
 
 
 @pytest.fixture
@@ -70,6 +72,13 @@ def test_one_of_two_figures_of_an_answer_is_withheld(ledger):
 def test_eleven_persons_in_fewer_rows_may_be_others(ledger):
     asked = [told(one, holders=FEWER) for one in (PERSONS, ROWS)]
     assert codes(ledger, *asked) == [(), ()]
+
+
+def test_who_has_five_rows_has_another_one_if_others_need_all_but_four(ledger):
+    """If eleven persons have 15 rows, nobody has more than five, and to one of the four who has
+    five, nobody else has more than one."""
+    asked = [told(one, holders=AS_FEW) for one in (PERSONS, ROWS)]
+    assert codes(ledger, *asked) == [(), ("K045",)]
 
 
 def test_what_two_numbers_of_persons_differ_by_is_judged_with_the_rows(ledger):

@@ -115,10 +115,54 @@ def test_a_share_of_rows_is_not_followed_by_how_many_persons_they_are_of(ask_ill
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("rows", TOLD_ROWS)
-def test_eleven_persons_ill_in_15_rows_may_be_any(ask_ill, rows):
+def test_eleven_persons_ill_in_19_rows_may_be_any(ask_ill, rows):
     """If one of the four is not among them, eleven have 23 rows."""
-    table = visits([5] * 4 + [1] * 19, [2] * 4 + [1] * 7 + [0] * 12)
+    table = visits([5] * 4 + [1] * 19, [3] * 4 + [1] * 7 + [0] * 12)
     assert None not in [one["x"][0] for one in ask_ill(table, PERSONS_ILL, rows)]
+
+
+ROWS_ILL = "SELECT COUNT(*) AS x FROM T WHERE ill"
+ROWS_WELL = "SELECT COUNT(*) AS x FROM T WHERE NOT ill"
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("rows", [ROWS_ILL, ROWS_WELL, *TOLD_ROWS[:2]])
+@pytest.mark.parametrize("ill", [20, 0])
+def test_the_rows_of_who_has_many_are_not_told_by_one_number(ask_ill, rows, ill):
+    """Of 50 rows, 20 are of one person: if 40 are of the ill, ten of his are, and if 20 are and 30
+    are not, he may have any."""
+    told = visits(
+        [20] + [1] * 30, [ill] + [1] * 20 + [0] * 10 if ill else [0] + [1] * 10 + [0] * 20
+    )
+    assert ask_ill(told, rows)[0]["x"] == [None]
+
+
+def test_where_nobody_has_half_of_the_rows_one_number_is_told(ask_ill):
+    table = visits([20] + [1] * 60, [10] + [1] * 30 + [0] * 30)
+    assert ask_ill(table, ROWS_ILL)[0]["x"] == [40]
+
+
+def test_who_has_several_rows_is_not_told_to_have_others_by_persons_and_rows(ask_ill):
+    """15 persons have 15 rows in which they are not ill: then nobody has more than one, and of
+    three rows each, everybody is ill in two."""
+    persons = "SELECT COUNT(DISTINCT id) AS x FROM T WHERE NOT ill"
+    table = visits([3] * 30, [2] * 15 + [3] * 15)
+    assert [one["x"] for one in ask_ill(table, persons, ROWS_WELL)] == [[15], [None]]
+
+
+def test_persons_and_rows_are_told_where_anybody_may_have_all_of_his(ask_ill):
+    persons = "SELECT COUNT(DISTINCT id) AS x FROM T WHERE NOT ill"
+    table = visits([3] * 30, [0] * 2 + [2] * 13 + [3] * 15)
+    assert [one["x"] for one in ask_ill(table, persons, ROWS_WELL)] == [[15], [19]]
+
+
+def test_persons_with_one_row_in_each_year_are_told_with_their_rows_by_year(ask_ill):
+    """That somebody has a row that is not of a year is told: it may be of any other one."""
+    rows = [(number, visit) for number in range(40) for visit in range(6) if (number + visit) % 3]
+    table = pa.table(dict(zip(("id", "visit"), map(list, zip(*rows, strict=True)), strict=True)))
+    sql = "SELECT visit, COUNT(*) AS n, COUNT(DISTINCT id) AS x FROM T GROUP BY visit"
+    [shown] = ask_ill(table, sql)
+    assert shown["n"] == shown["x"] == [26, 27, 27, 26, 27, 27]
 
 
 def test_persons_and_rows_of_whole_persons_do_not_tell_that_none_has_many(ask_ill):
