@@ -103,7 +103,7 @@ class OwnerSums:
 class _Programme(NamedTuple):
     """Equations over numbers of units and of owners, which are of populations, (equations,): of a
     place among these, -1 for what holds by itself. One equation alone tells nothing of the numbers
-    that are open (`is_open`); those of them at an end (`is_asked`) must not be known to be there."""
+    that are open (`is_open`); those of them at an end (`is_asked`) must not be known to be so."""
 
     sums: KnownSums
     solution: _Floats
