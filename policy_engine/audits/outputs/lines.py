@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +70,7 @@ def line_shares(
     settled: Container[int] = (),
     nested: Nested = (),
     own_units: LineUnits | None = None,
+    missing: Mapping[int, int] = MappingProxyType({}),
 ) -> NDArray[np.float64]:
     """Return the most of a line's units that each cell has, (rows,): NaN in a cell of no line.
 
@@ -76,10 +78,11 @@ def line_shares(
     that are `settled`, there is one value to be had, and so no line; and along the second one of a
     `nested` pair of keys, where there is a value of the first, which lies in one of the second.
     Units in several cells of a line count there once, so far as `own_units` say it; else several
-    times, so that the shares are too small.
+    times, so that the shares are too small. Who has no value of a key may be known: without the
+    cell that has its code, `missing`, the others are a line by themselves, too.
     """
     shares = np.full(len(codes), np.nan)
-    for part, whole in _lines(codes, units, settled, nested, own_units):
+    for part, whole in _lines(codes, units, settled, nested, own_units, missing):
         of_line = np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
         shares = np.fmax(shares, of_line)
     return shares
@@ -91,11 +94,12 @@ def line_rests(
     settled: Container[int] = (),
     nested: Nested = (),
     own_units: LineUnits | None = None,
+    missing: Mapping[int, int] = MappingProxyType({}),
 ) -> NDArray[np.float64]:
     """Return the fewest of a line's units that are not in each cell, (rows,): NaN in a cell of no
     line, or of a line of nobody. Lines are those of `line_shares`."""
     rests = np.full(len(codes), np.nan)
-    for part, whole in _lines(codes, units, settled, nested, own_units):
+    for part, whole in _lines(codes, units, settled, nested, own_units, missing):
         rests = np.fmin(rests, np.where(whole > 0, whole - part, np.nan))
     return rests
 
@@ -106,9 +110,11 @@ def _lines(
     settled: Container[int],
     nested: Nested,
     own_units: LineUnits | None,
+    missing: Mapping[int, int],
 ) -> Iterator[tuple[Counts, Counts]]:
     """Yield for each key the units of each cell, and those of its line along the key: 0 where it is
-    in none. Where it is known who is in several cells, those are a second pair."""
+    in none. Where it is known who is in several cells, those are a further pair, and so are the
+    cells of those who have a value of the key."""
     for key in (one for one in range(codes.shape[1]) if one not in settled):
         others = np.delete(codes, key, axis=1)
         is_part = codes[:, key] != TOTAL
@@ -116,6 +122,9 @@ def _lines(
             is_part &= codes[:, lower] == TOTAL
         lines = line_numbers(others)
         yield units, np.where(is_part, _sums(lines, np.where(is_part, units, 0)), 0)
+        if key in missing:
+            is_valued = is_part & (codes[:, key] != missing[key])
+            yield units, np.where(is_valued, _sums(lines, np.where(is_valued, units, 0)), 0)
         if own_units is not None and key in own_units.wholes:
             yield own_units.part_and_whole(key, is_part, lines, units)
 

@@ -74,3 +74,13 @@ def test_rows_are_of_as_few_units_as_may_have_them():
     assert line_rests(codes, units, own_units=line_units).tolist() == [7, 22]
     line_units = LineUnits(whole, rows=np.array([58, 30]), most_rows=2)
     assert line_rests(codes, units, own_units=line_units)[0] == 1
+
+
+def test_cells_of_those_with_a_value_are_a_line_of_their_own():
+    """Of 25 with the first value, 3 with the second and 72 with none, nearly all have the first of
+    those who have one. The total of each key has a line of its own."""
+    codes, units = np.array([[0], [1], [2], [-1]]), np.array([25, 3, 72, 100])
+    about = codes, units, (), (), None, {0: 2}
+    assert line_shares(*about)[:3].tolist() == [25 / 28, 3 / 28, 0.72]
+    assert line_rests(*about)[:3].tolist() == [3, 25, 28]
+    assert line_rests(*about[:5])[:3].tolist() == [75, 97, 28]

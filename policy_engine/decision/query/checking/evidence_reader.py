@@ -103,7 +103,7 @@ class EvidenceReader:
         left_out = self.counts(f"o{place}")
         aggregate = self.queries.query.aggregates[number]
         own_units = self._line_units(place, present, is_of_rows=aggregate.kind == "count")
-        lines = self.codes, present, self._single_keys(), (), own_units
+        lines = self.codes, present, self._single_keys(), (), own_units, self._missing_codes()
         shares, rests = line_shares(*lines), line_rests(*lines)
         if aggregate.is_group:
             # All of whom it is asked are a line, too.
@@ -129,6 +129,15 @@ class EvidenceReader:
         codes = self.codes[self.counts(UNITS) > 0]
         sizes = [len({*codes[:, key].tolist()} - {TOTAL}) for key in range(codes.shape[1])]
         return frozenset(key for key in self.settled if sizes[key] <= 1)
+
+    def _missing_codes(self) -> dict[int, int]:
+        """Return the code of those without a value, of each key that some have none of."""
+        missing = {}
+        for key in range(self.codes.shape[1]):
+            is_null = pc.is_null(self.whole[f"k{key}"]).to_numpy()
+            codes = self.codes[is_null & (self.codes[:, key] != TOTAL), key]
+            missing |= {key: int(codes[0])} if len(codes) else {}
+        return missing
 
     def _row_shares(self, place: int, present: "Counts") -> dict[str, Any]:
         """Return the rows of the two units that have most, where a unit has several."""

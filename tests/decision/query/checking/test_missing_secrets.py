@@ -109,3 +109,12 @@ def test_rows_that_are_not_of_the_ill_are_not_told_after_persons_who_are(ask, ro
 def test_persons_who_are_ill_are_not_told_after_the_rows_of_others(ask):
     rows, persons = ask(visits(), ROWS_OF_OTHERS[0], PERSONS_ILL)
     assert (rows, persons) == ([pytest.approx(36 / 117)], [None])
+
+
+@pytest.mark.parametrize(("others", "shown"), [(0, False), (3, False), (12, True)])
+def test_nearly_all_who_have_a_value_may_not_have_the_same_one(ask, others, shown):
+    """Of who has a value, 25 have a; 25 have none."""
+    letters = ["a"] * 25 + ["b"] * others + [None] * 25
+    table = pa.table({"person": range(len(letters)), "letter": letters})
+    [counts] = ask(table, "SELECT letter, COUNT(*) AS x FROM T GROUP BY letter", least=5)
+    assert (counts[0] == 25) is shown
