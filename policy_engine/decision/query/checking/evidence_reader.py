@@ -132,7 +132,7 @@ class EvidenceReader:
 
     def _missing_codes(self) -> dict[int, int]:
         """Return the code of those without a value, of each key that some have none of."""
-        missing = {}
+        missing: dict[int, int] = {}
         for key in range(self.codes.shape[1]):
             is_null = pc.is_null(self.whole[f"k{key}"]).to_numpy()
             codes = self.codes[is_null & (self.codes[:, key] != TOTAL), key]
