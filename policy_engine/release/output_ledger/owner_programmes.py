@@ -28,6 +28,8 @@ from policy_engine.release.output_ledger.rows_of_owners import BOTH_SIDES, Sides
 
 MOST_ENTRIES = 5_000_000
 """How many coefficients the equations of a programme may have."""
+MOST_OF_ROWS = 500_000
+"""How many they may have where no owners are counted: more is not looked at."""
 SECONDS = 10.0
 
 _Counts = NDArray[np.int64]
@@ -75,15 +77,15 @@ class OwnerSums:
         return np.unique(self.owners)
 
     def parts(self) -> Iterator["OwnerSums"]:
-        """Yield the parts that have no atom in common, of which more than units or one kind of
-        owners is told."""
+        """Yield the parts that have no atom in common, of which two kinds of numbers are told, or
+        several numbers of units."""
         whole = np.vstack([self.rows, *(one.atoms for one in self.chosen)])
         places, atoms = np.nonzero(whole)
         parts, count = components(places, atoms), len(self.row_numbers)
         for part in range(int(parts.max(initial=-1)) + 1):
             own = np.unique(places[parts == part])
             kinds = {self.chosen[one - count].of_holders for one in own[own >= count].tolist()}
-            if len(kinds) + int(own[0] < count) <= 1:
+            if len(kinds) + int(own[0] < count) <= 1 and not (own[1:2] < count).any():
                 continue
             is_in = np.zeros(whole.shape[1], np.bool_)
             is_in[atoms[parts == part]] = True
@@ -150,12 +152,15 @@ def told_together(sums: OwnerSums, is_old: tuple[_Masks, _Masks], limit: TimeLim
     all are holders, or none is, or that an owner has a holder, or another unit; not where the old
     ones, of units and of owners, tell it already.
 
-    It counts as told where that is too large to find out. Raises OutOfTimeError where time ends.
+    It counts as told where that is too large to find out, but not where no owners are counted.
+    Raises OutOfTimeError where time ends.
     """
     kinds = _Kinds.of(sums)
     programme = kinds.programme()
     if programme is None:
-        return True
+        return bool(sums.chosen)
+    if not (sums.chosen or sums.is_whole):  # Then it is told of units by themselves, or not at all.
+        return _are_some_told(kinds, programme, is_old, limit)
     every = np.ones_like(is_old[0]), np.ones_like(is_old[1])
     ends = programme.fixed(every, programme.is_asked, limit)
     earlier = None if ends is None else programme.fixed(is_old, ends, limit)
@@ -176,8 +181,8 @@ def _are_some_told(
             continue
         apart = _Kinds.of(kinds.sums, kinds.firsts[is_some])
         whole = apart.programme()
-        if whole is None:
-            return True
+        if whole is None or int(is_some.sum()) * len(whole.is_open) > MOST_ENTRIES:
+            return bool(kinds.sums.chosen)
         targets = apart.apart(whole.is_open)
         is_told = whole.never_nothing(every, targets, limit, of_rest=of_rest)
         if is_told is None:
@@ -235,10 +240,18 @@ class _Kinds:
         among the cells that are open: (kinds,)."""
         sums, own = self.sums, is_open[: len(self.kind)][self.cells]
         units = (sums.sizes - sums.held if of_rest else sums.held) * own
+        if not sums.chosen:  # Others in the atom may have his instead, as far as they have units.
+            units = np.where(self._others_have(sums.sizes, of_rest=of_rest), 0, units)
         some = np.bincount(self.owners, units, minlength=int(self.owners.max()) + 1) > 0
         places = np.empty(len(some), np.int64)
         places[self.owners] = self.kinds
         return np.asarray(np.bincount(places, ~some, minlength=len(self.alike)) == 0)
+
+    def _others_have(self, sizes: _Counts, *, of_rest: bool) -> _Masks:
+        """Return of which pairs the atom has as many holders, or others, as the owner has units."""
+        sums, held = self.sums, self.sums.held
+        own = np.bincount(sums.atoms, held if of_rest else sizes - held)
+        return np.asarray(own[sums.atoms] >= sizes, np.bool_)
 
     def apart(self, is_open: _Masks) -> _Masks:
         """Return which numbers of a programme are open ones of each owner set apart."""
@@ -257,7 +270,7 @@ class _Kinds:
 
     def programme(self) -> _Programme | None:
         """Return the equations, None where there are too many."""
-        lines = _Equations(MOST_ENTRIES)
+        lines = _Equations(MOST_ENTRIES if self.sums.chosen else MOST_OF_ROWS)
         units = lines.numbers(self.held, self.whole)
         for place, row in enumerate(self.sums.rows):
             lines.add_told(units[row[self.atom]], of_rows=place)

@@ -67,11 +67,13 @@ def person_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
         released, both = trial.after.released, (True, False)
         persons = {one: persons_told_measure(measure, of_holders=one) for one in both}
         kinds = [measure, *persons.values()]
-        if sum(bool(released.get(one)) for one in kinds) < _TWO:
+        has_persons = sum(bool(released.get(one)) for one in kinds) >= _TWO
+        if not has_persons and len(released.get(measure, ())) < _TWO:
             continue
         figures = _Told.of(trial, table, measure, persons)
-        if figures is None:
+        if figures is None and has_persons:
             yield Fault(TOO_NARROW, _owned_places(trial, kinds))
+        if figures is None or not (has_persons or can_solve()):
             continue
         pairs = [*figures.pairs_told()]
         yield from pairs

@@ -106,6 +106,31 @@ def test_who_has_three_units_has_another_one_where_others_need_the_holders(holde
     assert not is_told(replace(sums, sides=SidesAsked(others=False)))
 
 
+def test_numbers_of_units_alone_tell_of_who_has_two_of_four():
+    """Three sums of two atoms tell each: of four units of atom 0, three are holders, and owner 0
+    has two."""
+    owners, atoms = [0, 0, *range(1, 11)], [0] * 4 + [1] * 4 + [2] * 4
+    units = owners, atoms, [True, False, True, True] + [True, False] * 4
+    assert is_told(sums_of(*units, [[0, 1], [1, 2], [0, 2]], []))
+    assert not is_told(sums_of(*units, [[0, 1], [1, 2]], []))
+
+
+@pytest.mark.parametrize(("holders", "told"), [((0, 1, 2), True), ((0, 1, 3), False)])
+def test_all_units_of_three_owners_are_those_of_the_ones_with_two(holders, told):
+    """Three of six owners have two units. Who is a holder is so in all: three are, of whom six
+    units are in all, or five."""
+    owners = [*range(6), *range(3)]
+    units = owners, [0] * 6 + [1] * 3, [one in holders for one in owners]
+    assert is_told(sums_of(*units, [[0], [0, 1]], [])) is told
+
+
+def test_numbers_of_units_alone_are_not_looked_at_beyond_the_limit(monkeypatch):
+    monkeypatch.setattr(owner_programmes, "MOST_OF_ROWS", 0)
+    owners = [*range(6), *range(3)]
+    units = owners, [0] * 6 + [1] * 3, [one < 3 for one in owners]
+    assert not is_told(sums_of(*units, [[0], [0, 1]], []))
+
+
 def test_what_earlier_figures_tell_of_an_owner_is_not_told_by_later_ones():
     held = [True, True, *[False] * 4, True, True, False, False]
     sums = sums_of(*TWO_OF_MANY, held, [[0], [0]], [([0], True), ([0], True)])
@@ -124,7 +149,7 @@ def test_what_is_told_holds_in_all_worlds_that_fit(seed):
     held = (held if seed % 2 else held[owners]).tolist()
     some = [[0], [1], [0, 1]]
     rows = [some[one] for one in draws.permutation(3)[: draws.integers(0, 3)]]
-    chosen = [(some[draws.integers(3)], bool(draws.integers(2))) for _ in range(2)]
+    chosen = [(some[draws.integers(3)], bool(draws.integers(2))) for _ in range(draws.integers(3))]
     units = owners, atoms.tolist(), held, rows, chosen
     assert told_by_worlds(*units) or not is_told(sums_of(*units))
 
