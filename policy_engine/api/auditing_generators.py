@@ -5,11 +5,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from policy_engine.api.deciding import StatusSource, TrustSource
 from policy_engine.api.loading_generators import (
     UNCERTIFIED,
     opened_generators,
     release_around,
 )
+from policy_engine.api.trusting import believed_beside
 from policy_engine.audits.disclosure.records import check_private
 from policy_engine.audits.generative.over_models import audit_runs
 from policy_engine.audits.generative.planning import ModelPlan, planned_runs
@@ -18,8 +20,9 @@ from policy_engine.audits.generative.result import GenerativeAudit
 from policy_engine.audits.generative.settings import SAMPLES, read_settings
 from policy_engine.audits.reports.audit_folder import check_output
 from policy_engine.certificate.beside import find_certificate
+from policy_engine.certificate.certificate import check_digest
 from policy_engine.data.atomic_file import write_file
-from policy_engine.engines.engine import Progress, silent
+from policy_engine.engines.engine import Progress, StoredData, silent
 from policy_engine.engines.synthesising.released_generator import ReleasedGenerator
 from policy_engine.errors import ArgumentError, OutputError
 
@@ -46,6 +49,8 @@ def audit_generative(
     out: str | Path | None = None,
     records: str | Path | None = None,
     progress: Progress = silent,
+    trust: TrustSource | None = None,
+    status: Sequence[StatusSource] = (),
 ) -> GenerativeAudit:
     """Return what synthetic records, or a generative model, disclose of the records it was made of.
 
@@ -80,7 +85,9 @@ def audit_generative(
     the `epsilon` that is promised, by default that of the certificate beside the synthetic records.
     With `out`, the figures and a page are written there; with `records`, the scores of all records,
     into a file that its owner alone can read: by the first model, where there are several. Where it
-    is fitted, a row is a place in members, then holdout.
+    is fitted, a row is a place in members, then holdout. Under a `trust`, it has to cover released
+    generators, as for `load_generator`, and the certificates beside synthetic records; generators
+    may not be withdrawn by a `status`.
 
     Raises DataError where a file cannot be read, AuditError where members and holdout differ as
     populations (A029) or overlap (A030), records do not fit together (A031) or lack labels (A002),
@@ -92,11 +99,14 @@ def audit_generative(
         raise ArgumentError.of("U002", f"A seed is not negative. Given: {seed}.")
     attacks = (attacks,) if isinstance(attacks, str) else attacks
     secrets = (secrets,) if isinstance(secrets, str) else secrets
-    model = opened_generators(model)
+    model = opened_generators(model, trust, status)
     plan = ModelPlan.of(members, holdout, synthetic, model, models=models, generator=generator)
     common = {"reference": reference, "label": label, "secrets": tuple(dict.fromkeys(secrets))}
     common |= {"unit": privacy_unit}
     sides = [GivenRecords(*one, **common) for one in plan.records]
+    for one in sides:
+        if isinstance(one.synthetic, str | Path):
+            believed_beside(one.synthetic, trust)
     promised = _promised(sides[0].synthetic) if epsilon is None else (epsilon, 0.0)
     settings = read_settings(
         attacks,
@@ -144,10 +154,15 @@ def _made_folder(out: str | Path | None) -> Iterator[None]:
 
 
 def _promised(synthetic: Any) -> tuple[float, float] | None:
-    """Return the epsilon and the delta of the certificate beside synthetic records, if any."""
+    """Return the epsilon and the delta of the certificate beside synthetic records, if any.
+
+    Raises CertificateError (V004) for that of other records.
+    """
     if not isinstance(synthetic, str | Path):
         return None
     adjacent = find_certificate(Path(synthetic))
+    if adjacent is not None:
+        check_digest(adjacent[1], StoredData.from_file(Path(synthetic)))
     losses = {one.bound: one.achieved for one in adjacent[1].measurements} if adjacent else {}
     return (losses["epsilon"], losses.get("delta", 0.0)) if "epsilon" in losses else None
 

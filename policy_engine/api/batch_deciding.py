@@ -7,6 +7,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any
 
+from policy_engine.certificate.sightings import Sighting
 from policy_engine.decision import Decider, Decision, World
 from policy_engine.decision.requests import RequestReader
 from policy_engine.errors import PolicyEngineError, RequestError, did_you_mean, join_names
@@ -24,19 +25,28 @@ def decide_batch(
     A line is a JSON object with `assignee` and `target` (an IRI or a list of those read together),
     perhaps an `action` (`read` by default), a `purpose`, and an `id`, which comes back with the
     answer. An answer has `line` (from 1), `effect`, `reason`, `policy`, `rule`, `signatures` (those
-    of a `Decision`) and the number of `duties` that are outstanding; that to a line which is no
-    request has an `error` with code and message instead. Blank lines are left out. All are decided
+    of a `Decision`) and the number of `duties` that are outstanding, and perhaps `notes` of outputs
+    that were not seen; that to a line which is no request has an `error` with code and message
+    instead. Blank lines are left out. All are decided
     as of one moment: that of the world, or else that at which the first line is read.
     """
     state = world or World()
     if state.time is None:
         state = state.model_copy(update={"time": datetime.now(UTC)})
     reader = RequestReader(decider.policies)
+    unseen = () if decider.vouched is None else decider.vouched.notes
 
     @lru_cache(maxsize=_MOST_REMEMBERED)
-    def answer_to(assignee: str, action: str, targets: tuple[str, ...], purpose: str) -> _Members:
-        request = reader.read(assignee, action, targets, purpose)
-        return _said(decider.decide(request, state))
+    def remembered(*parts: Any) -> tuple[_Members, list[Sighting]]:
+        request = reader.read(*parts)
+        return _said(decider.decide(request, state)), decider.request_sightings(request, state)
+
+    def answer_to(*parts: Any) -> _Members:
+        members, sightings = remembered(*parts)
+        if not all(one.is_same() for one in sightings):
+            members = _said(decider.decide(reader.read(*parts), state))
+        notes = [*unseen, *filter(None, (one.note() for one in sightings))]
+        return {**members, "notes": notes} if notes and members["effect"] == "permit" else members
 
     for number, line in enumerate(lines, start=1):
         if line.strip():

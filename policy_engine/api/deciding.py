@@ -568,8 +568,6 @@ def vouched_proofs(
     ]
     withdrawals = read_status(status, [*places, *paths])
     trusted = None if trust is None else load_trust(trust)
-    if trusted is None and withdrawals == Withdrawals():
-        return read_proofs(sources)
     return vouch(policies, places, trusted, load_proofs, withdrawals=withdrawals, now=time)
 
 

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.api.attacked_files import AttackedFiles, AuditQuestion, match_files
+from policy_engine.api.deciding import TrustSource
 from policy_engine.api.disclosing_files import attack_files, audit_files
 from policy_engine.api.disclosing_on_spark import audit_on_cluster, check_for_cluster
 from policy_engine.api.disclosure_inputs import read_disclosed
+from policy_engine.api.trusting import believed_beside
 from policy_engine.audits.disclosure.answers import answers_together
 from policy_engine.audits.disclosure.records import check_outside, check_private, write_records
 from policy_engine.audits.disclosure.result import (
@@ -55,6 +57,7 @@ def audit_disclosure(
     out: str | Path | None = None,
     records: str | Path | None = None,
     progress: Progress = silent,
+    trust: TrustSource | None = None,
 ) -> DisclosureAudit:
     """Return what an intruder can do to a release who knows columns of persons in the original.
 
@@ -77,7 +80,8 @@ def audit_disclosure(
     that were answered on the original: what their answers add to the release. With `out`, the
     figures and a page are written there; with `records`, the most exposed rows, into a file that
     its owner alone can read. Spark reads larger tables; of those with more rows than its driver
-    holds, classes alone are counted.
+    holds, classes alone are counted. Under a `trust` (see `load_trust`), it has to cover the
+    certificates that are beside releases.
 
     Raises DataError where a table cannot be read or lacks a column (C005) or its type (C009), rows
     cannot be matched (A023), cells of a release cannot be read (A027), a holdout has persons of the
@@ -98,8 +102,10 @@ def audit_disclosure(
         unordered = {"answered queries": answered, "same order of rows": same_order}
         check_for_cluster({"holdout": holdout, "also": also, "records": records, **unordered})
         tables = original, release, population
-        return audit_on_cluster(engine, tables, question, settings, out, progress)
+        return audit_on_cluster(engine, tables, question, settings, out, progress, trust)
     paths = [Path(single_output(Path(one))) for one in (release, *also)]
+    for one in paths if trust is not None else ():
+        believed_beside(one, trust)
     if out is not None:
         check_outside(Path(out), paths)
     if records:

@@ -9,9 +9,11 @@ from policy_engine.api.attacked_files import AuditQuestion
 from policy_engine.api.binding import published_certificate
 from policy_engine.api.cluster_classes import audit_classes, count_classes
 from policy_engine.api.cluster_files import ClusterFiles, needed_rows
+from policy_engine.api.deciding import TrustSource
 from policy_engine.api.disclosing_files import audit_files
 from policy_engine.api.disclosure_inputs import check_attacked
 from policy_engine.api.outputs import published_output
+from policy_engine.api.trusting import trusted_proofs
 from policy_engine.audits.disclosure.records import check_outside
 from policy_engine.audits.disclosure.result import DisclosureAudit
 from policy_engine.audits.disclosure.settings import AttackSettings
@@ -49,6 +51,7 @@ def audit_on_cluster(
     settings: AttackSettings,
     out: str | Path | None,
     progress: Progress,
+    trust: TrustSource | None = None,
 ) -> DisclosureAudit:
     """Return what `audit_disclosure` does, of tables that the cluster of an engine reads: the
     original, the release and, if there is one, the population.
@@ -68,6 +71,8 @@ def audit_on_cluster(
             certificate = published_certificate(launcher, place)
             if certificate is not None:
                 check_attacked(certificate, lambda: launcher.stored_data(place))
+                if trust is not None:
+                    trusted_proofs([certificate], trust)
             files = ClusterFiles(spark, original, place, certificate, population)
             progress("reading", 0, 0)
             needed = needed_rows(files, question)

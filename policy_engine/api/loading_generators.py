@@ -93,14 +93,22 @@ def _certificate_of(folder: Path) -> Certificate | None:
 # -- for what uses generators ----------------------------------------------------------------------
 
 
-def opened_generators(model: Any) -> Any:
+def opened_generators(
+    model: Any, trust: TrustSource | None = None, status: Sequence[StatusSource] = ()
+) -> Any:
     """Return a model, or a list of models, with each path of a released generator opened.
 
     Raises as `load_generator` does.
     """
     if isinstance(model, list | tuple):
-        return [opened_generators(one) for one in model]
-    return load_generator(model) if _is_of_generator(model) else model
+        return [opened_generators(one, trust, status) for one in model]
+    is_released = _is_of_generator(model)
+    return load_generator(model, trust=trust, status=status) if is_released else model
+
+
+def is_release(*models: Any) -> bool:
+    """Tell whether one of some models is a generator that was released."""
+    return any(map(_is_of_generator, models))
 
 
 def _is_of_generator(model: Any) -> bool:

@@ -1,5 +1,6 @@
 """Proofs of outputs under a trust file: which ones count, and why others do not."""
 
+import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from typing import NamedTuple
 from policy_engine.certificate.attestation import Attestation, is_attested
 from policy_engine.certificate.beside import certificate_names, stored_output
 from policy_engine.certificate.certificate import Certificate, check_digest
+from policy_engine.certificate.sightings import Sighting
 from policy_engine.certificate.sources import Proof, proof_asset
 from policy_engine.certificate.withdrawals import Withdrawals, withdrawal_problem
 from policy_engine.data import storage
@@ -116,6 +118,11 @@ class Vouched(tuple[Proof, ...]):  # noqa: SLOT001 (tuples cannot have slots)
         times = [since for proof, since in self.withdrawn if proof_asset(proof) == asset]
         return max(times, default=None)
 
+    def sighting(self, proof: Proof) -> Sighting | None:
+        """Return the output of a proof since it was hashed, None where there was no place to look
+        at."""
+        return self.grounds.sightings.get(id(proof))
+
     def joined(self, certificates: Iterable[Certificate]) -> "Vouched":
         """Return the proofs with certificates beside data, those that count."""
         own = [one.proof for one in self.grounds.given]
@@ -142,7 +149,7 @@ class VouchingGrounds:
         """Return the proofs that count at a moment, with why others do not."""
         span = self.span(now)  # before it is judged, or what ends meanwhile would go on counting
         judging, proofs, notes = _Judging(self.trust, self.withdrawals, now), list[Proof](), []
-        for proof, is_seen in self.given:
+        for proof, is_seen, _ in self.given:
             if judging.counts(proof, is_seen=is_seen):
                 proofs.append(proof)
                 if is_seen is None and self.trust is not None:
@@ -160,7 +167,7 @@ class VouchingGrounds:
         """Return why policies and proofs do not count at a moment; V005 is for what cannot be
         read."""
         judging = _Judging(self.trust, self.withdrawals, now)
-        refusals = (judging.problem(proof, is_seen=is_seen) for proof, is_seen in self.given)
+        refusals = (judging.problem(proof, is_seen=is_seen) for proof, is_seen, _ in self.given)
         unsigned = (
             ()
             if self.trust is None
@@ -168,6 +175,11 @@ class VouchingGrounds:
         )
         unreadable = (Problem("V005", one) for one in self.unreadable)
         return (*unsigned, *filter(None, refusals), *unreadable)
+
+    @cached_property
+    def sightings(self) -> Mapping[int, Sighting]:
+        """The outputs that were hashed, by the identity of the proof that was read with each."""
+        return {id(one.proof): one.sighting for one in self.given if one.sighting is not None}
 
     @cached_property
     def turns(self) -> tuple[datetime, ...]:
@@ -249,10 +261,11 @@ class _Judging:
 
 class Given(NamedTuple):
     """A proof, and whether the output that it names was hashed when it was read; None where there
-    was no place to look at."""
+    was no place to look at. The `sighting` is of the output since then."""
 
     proof: Proof
     is_seen: bool | None
+    sighting: Sighting | None = None
 
 
 def vouch(
@@ -341,18 +354,36 @@ def check_vouched(
 
 def _given(
     source: Proof | Location, load: Callable[[Location], Iterable[Proof]]
-) -> Iterator[Given]:
+) -> Iterable[Given]:
     if isinstance(source, Certificate | Attestation):
-        yield Given(source, None)
-        return
+        return [Given(source, None)]
+    return given_proofs(source, load)
+
+
+def given_proofs(source: Location, load: Callable[[Location], Iterable[Proof]]) -> Iterator[Given]:
+    """Yield the proofs that `load` reads from a place, each with the output that is beside it."""
+    began = time.time()
     for proof in load(source):
-        yield Given(proof, _is_there(source, proof))
+        output = _named_output(source, proof)
+        if output is None:
+            yield Given(proof, None)
+        elif is_database(source):
+            yield Given(proof, is_seen=True, sighting=Sighting(proof, output, began))
+        elif _is_taken(output):
+            yield Given(proof, is_seen=True, sighting=Sighting.of(proof, output, began))
+        else:
+            yield Given(proof, is_seen=False)
 
 
-def _is_there(source: Location, proof: Proof) -> bool | None:
-    """Tell whether the output of a proof that was read is beside it, and so was hashed."""
+def _is_taken(output: Location) -> bool:
+    with read_errors(output):
+        return storage.is_taken(output)
+
+
+def _named_output(source: Location, proof: Proof) -> Location | None:
+    """Return where the output is that a proof which was read names; None where it names none."""
     if is_database(source):
-        return True
+        return source
     if not proof.file:
         return None
     with read_errors(source):
@@ -362,7 +393,7 @@ def _is_there(source: Location, proof: Proof) -> bool | None:
             else not is_attested(source)
         )
         folder = source if is_holder else storage.parent(source)
-        return storage.is_taken(storage.join(folder, proof.file))
+        return storage.join(folder, proof.file)
 
 
 def _unseen(proof: Proof, is_seen: bool | None) -> Problem | None:

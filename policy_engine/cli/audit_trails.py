@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from policy_engine.cli.answers import print_json
+from policy_engine.cli.answers import print_json, print_unsigned
 from policy_engine.cli.chains import printable
 from policy_engine.cli.options import (
     CertificateOption,
@@ -25,6 +25,10 @@ from policy_engine.errors import PolicyEngineError
 if TYPE_CHECKING:
     from policy_engine.decision.audit_trail import TrailReport
 
+_PACKED = (
+    "unsigned: signatures were checked by the trust files in the trail alone; to check them by "
+    "yours, give --trust FILE"
+)
 _WORDS = {"holds": "holds", "fails": "FAILS", "unchecked": "not checked"}
 
 
@@ -131,7 +135,12 @@ def audit_trail(
                 limits=limits,
                 overwrite=overwrite,
             )
-    if output_format is Format.JSON:
+    is_data = output_format is Format.JSON
+    if report.signatures == "unsigned":
+        print_unsigned(None, is_data=is_data)
+    elif verify and report.signatures == "packed":
+        typer.echo(f"{'note: ' if is_data else ''}{_PACKED}", err=is_data)
+    if is_data:
         print_json(report.as_json())
     else:
         _print(report, export)

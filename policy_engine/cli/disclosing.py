@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from policy_engine.cli.answers import print_json, progress_bar
+from policy_engine.cli.answers import print_json, print_unsigned, progress_bar
 from policy_engine.cli.options import (
     ConfOption,
     EngineChoice,
@@ -14,6 +14,7 @@ from policy_engine.cli.options import (
     FormatOption,
     MasterOption,
     TaxonomyOption,
+    TrustOption,
 )
 from policy_engine.cli.parsing import make_engine, parse_paths
 from policy_engine.cli.shared_options import with_quiet_option
@@ -137,6 +138,7 @@ def disclosure(
             metavar="FILE", help="Write the most exposed rows there, readable by you alone."
         ),
     ] = None,
+    trust: TrustOption = None,
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Tell what an intruder can still do to a released table: who is found, and what is learned.
@@ -144,6 +146,7 @@ def disclosure(
     With the release's certificate the intruder knows how it was made, too.
     """
     from policy_engine.api.disclosing import audit_disclosure  # noqa: PLC0415
+    from policy_engine.api.trusting import believed_beside  # noqa: PLC0415
 
     with progress_bar() as progress:
         audit = audit_disclosure(
@@ -167,7 +170,10 @@ def disclosure(
             out=out,
             records=records,
             progress=progress,
+            trust=trust,
         )
+        if engine is not EngineChoice.LOCAL or believed_beside(release):
+            print_unsigned(trust, is_data=output_format is Format.JSON)
     if output_format is Format.JSON:
         print_json(audit.model_dump(mode="json"))
         return

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from policy_engine.cli.answers import print_json, progress_bar
-from policy_engine.cli.options import Format, FormatOption
+from policy_engine.cli.answers import print_json, print_unsigned, progress_bar
+from policy_engine.cli.options import Format, FormatOption, StatusOption, TrustOption
 from policy_engine.cli.shared_options import with_quiet_option
 from policy_engine.cli.table_options import with_table_options
 
@@ -145,6 +145,8 @@ def generative(
             help="Exit with 1 if an area under an ROC curve is greater, or there is none.",
         ),
     ] = None,
+    trust: TrustOption = None,
+    status: StatusOption = [],  # noqa: B006
     output_format: FormatOption = Format.TEXT,
 ) -> None:
     """Tell what synthetic records, or a generative model, disclose of the records they are made of.
@@ -153,6 +155,8 @@ def generative(
     made, the exit status is 1, and where --fail-above has no area to be compared with.
     """
     from policy_engine.api.auditing_generators import audit_generative  # noqa: PLC0415
+    from policy_engine.api.loading_generators import is_release  # noqa: PLC0415
+    from policy_engine.api.trusting import believed_beside  # noqa: PLC0415
 
     with progress_bar() as progress:
         audit = audit_generative(
@@ -176,7 +180,11 @@ def generative(
             out=out,
             records=records,
             progress=progress,
+            trust=trust,
+            status=status,
         )
+        if is_release(*model) or any(map(believed_beside, synthetic)):
+            print_unsigned(trust, is_data=output_format is Format.JSON)
     if output_format is Format.JSON:
         print_json(audit.model_dump(mode="json"))
     else:

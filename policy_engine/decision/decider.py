@@ -9,6 +9,7 @@ from itertools import chain
 from policy_engine import terms
 from policy_engine.certificate.attestation import Attestation
 from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.sightings import Sighting
 from policy_engine.certificate.vouching import Vouched
 from policy_engine.decision.agreement import check_agreement
 from policy_engine.decision.clauses import Clause
@@ -360,6 +361,32 @@ class Decider:
                 output = replace(output, refusal=refusal)
             self._outputs[key] = output
         return self._outputs[key]
+
+    def unchanged(self, output: Output) -> Output:
+        """Return an output as it is, without its proofs where what one of them names is another one
+        since it was hashed.
+
+        Where there are several proofs, nobody knows which of them what is read belongs to.
+        """
+        refusal = next(filter(None, (one.refusal() for one in self.sightings(output))), "")
+        if not refusal:
+            return output
+        return replace(output, certificate=None, valid=(), attested=(), refusal=refusal)
+
+    def sightings(self, output: Output) -> list[Sighting]:
+        """Return what an output's proofs name, as far as it was hashed when they were read."""
+        if self.vouched is None:
+            return []
+        proofs: tuple[Certificate | Attestation, ...] = (*output.valid, *output.attested)
+        seen = map(self.vouched.sighting, proofs)
+        return [one for one in seen if one is not None]
+
+    def request_sightings(self, request: Request, world: World) -> list[Sighting]:
+        """Return the outputs that a request touches, as far as they were hashed."""
+        now = self.as_of(world)
+        touched = Case(now, self._translate_action(request), world).touched_outputs()
+        outputs = [now.output(one.policy, one.asset) for one in touched]
+        return [sighting for one in outputs for sighting in now.sightings(one)]
 
     def _attestation_refusal(self, policy: Policy, attestation: Attestation) -> str:
         """Return why an attestation of an output does not count, empty if it does.

@@ -124,7 +124,7 @@ class Services:
         uploads = Uploads(database, files, settings.largest_upload)
         datasets, models = OwnedDatasets(uploads), OwnedModels(uploads)
         folders = RunFolders(settings.folder)
-        releases = Releases(database, folders)
+        releases = Releases(database, folders, trust)
         if settings.trust is not None:
             load_trust(settings.trust)  # one that is wrong is told now, and not by every denial
         budgets = Budgets(database, folders)

@@ -34,6 +34,22 @@ def test_a_trail_is_packed_and_verified(trail):
     assert result.stdout.endswith("Nothing fails, 2 not checked.\n")
 
 
+def test_whose_signatures_were_checked_is_said_first(trail):
+    """Where nobody's were, everything else says so in its first line, too."""
+    first = run("audit-trail", trail, "--verify").output.partition("\n")[0]
+    assert first == "unsigned: signatures were not checked; to check them, give --trust FILE"
+    trust = trail.parent / "trust.json"
+    trust.write_text('{"trust": 1, "keys": [], "unsigned-policies": ["*"]}')
+    given = "audit-trail", trail, "--verify", "--trust", trust
+    assert run(*given).output.startswith(str(trail))
+    assert json.loads(run(*given, "--format", "json").stdout)["signatures"] == "trusted"
+    packed = "audit-trail", trail.parent / "t3", "--policy", CUSTOMER, "--trust", trust
+    assert run(*packed).output.startswith(str(trail.parent / "t3"))
+    told = run("audit-trail", trail.parent / "t3", "--verify", "--format", "json")
+    assert told.stderr.startswith("note: unsigned: signatures were checked by the trust files in")
+    assert json.loads(told.stdout)["signatures"] == "packed"
+
+
 def test_what_fails_exits_with_one(trail):
     tmp_path = trail.parent
     other = tmp_path / "other.yaml"

@@ -189,6 +189,33 @@ def test_commands_that_read_certificates_believe_those_that_are_covered(run, mar
         run(*command)
 
 
+def test_an_audit_believes_the_certificate_that_is_covered(run, market):
+    """By the certificate, the intruder knows how the release was made."""
+    audit = ("audit", "disclosure", "people.csv", "out", "--known", "age", "--known", "city")
+    told = run(*audit)
+    assert told.output.startswith(UNSIGNED)
+    told = run(*audit, "--format", "json")
+    assert told.stderr.startswith(f"note: {UNSIGNED}")
+    assert UNSIGNED not in run(*audit, "--trust", "trust.json").output
+    with pytest.raises(CertificateError, match="Y009"):
+        run(*audit, "--trust", "others.json")
+    (market / "out" / "certificate.jsonld").unlink()
+    audit = (*audit[:3], "out/anonPeople.csv", *audit[4:])
+    assert UNSIGNED not in run(*audit).output
+    assert UNSIGNED not in run(*audit, "--trust", "others.json").output
+
+
+def test_an_audit_believes_the_promise_of_the_records_beside_it_alone(run, market):
+    records = ("--members", "people.csv", "--holdout", "people.csv", "--synthetic")
+    audit = ("audit", "generative", *records, "out/anonPeople.csv")
+    with pytest.raises(CertificateError, match="Y009"):
+        run(*audit, "--trust", "others.json")
+    (market / "out" / "anonPeople.csv").chmod(0o600)
+    (market / "out" / "anonPeople.csv").write_text("age,city,disease\n1,Rome,flu\n")
+    with pytest.raises(CertificateError, match="V004"):
+        run(*audit)
+
+
 def test_proofs_that_are_trusted_all_count(market):
     [proof] = trusted_proofs([market / "out"], market / "trust.json")
     assert proof.plan.publish.asset == OUTPUT

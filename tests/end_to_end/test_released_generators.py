@@ -119,6 +119,8 @@ def test_a_generator_counts_by_its_signature_under_a_trust_file(place, tmp_path,
     shutil.copytree(out / "generator", tmp_path / "alone")
     with pytest.raises(CertificateError, match="Y009 No certificate is beside the generator"):
         load_generator(tmp_path / "alone", trust=tmp_path / "trust1.json")
+    with pytest.raises(CertificateError, match="Y009"):
+        audit_generative(place, place, model=str(out), trust=tmp_path / "trust2.json")
     told = CliRunner().invoke(app, ["generate", str(out), "--rows", "1"])
     assert told.stderr.startswith("note: unsigned")
     monkeypatch.setenv("POLICY_ENGINE_TRUST", str(tmp_path / "trust2.json"))
@@ -127,6 +129,8 @@ def test_a_generator_counts_by_its_signature_under_a_trust_file(place, tmp_path,
     for options in ({}, {"trust": tmp_path / "trust1.json"}):
         with pytest.raises(CertificateError, match="Y015"):
             load_generator(out, **options)
+        with pytest.raises(CertificateError, match="Y015"):
+            audit_generative(place, place, model=str(out), **options)
 
 
 def test_a_generator_that_is_not_the_certified_one_is_refused(place, tmp_path):

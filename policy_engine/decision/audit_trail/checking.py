@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from policy_engine.certificate.certificate import Certificate
 from policy_engine.certificate.sources import Proof
@@ -35,10 +35,15 @@ from policy_engine.trust.trust_file import Trust
 
 @dataclass(frozen=True)
 class TrailReport:
-    """Everything that was looked at in an audit trail, in order."""
+    """Everything that was looked at in an audit trail, in order.
+
+    `signatures` says by whose trust file signatures were checked: that of whoever verifies
+    ("trusted"), one in the trail alone ("packed"), or by none ("unsigned").
+    """
 
     digest: str
     checks: tuple[TrailCheck, ...]
+    signatures: Literal["trusted", "packed", "unsigned"] = "unsigned"
 
     @property
     def holds(self) -> bool:
@@ -48,7 +53,12 @@ class TrailReport:
     def as_json(self) -> dict[str, Any]:
         """Return the report as JSON has it."""
         checks = [one.as_json() for one in self.checks]
-        return {"holds": self.holds, "digest": self.digest, "checks": checks}
+        return {
+            "holds": self.holds,
+            "signatures": self.signatures,
+            "digest": self.digest,
+            "checks": checks,
+        }
 
 
 def check_trail(
@@ -92,7 +102,8 @@ def check_trail(
     signatures = packed_signatures(trail)
     checks += check_grounds(entries, TrailGrounds(judges, has_trust, policies, signatures, proofs))
     checks += check_withdrawals(trail, entries, certificates, moment, judges)
-    return TrailReport(trail.digest, tuple(checks))
+    by_packed: Literal["packed", "unsigned"] = "packed" if has_trust else "unsigned"
+    return TrailReport(trail.digest, tuple(checks), by_packed if trust is None else "trusted")
 
 
 def _chains(trail: AuditTrail) -> Iterator[tuple[Member, ExportedChain]]:

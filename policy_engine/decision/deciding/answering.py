@@ -281,12 +281,18 @@ def _decision(
         time_by="caller" if case.world.time else "clock",
         policy_digests=case.decider.digests,
         counted=counted,
-        notes=(*case.decider.notes, *_believed(case)),
+        notes=(*case.decider.notes, *_unwatched(case), *_believed(case)),
         made_from=made_from,
         signatures="trusted" if case.decider.is_trusting else "unsigned",
         **_signed(case, policy),
         withdrawn=() if case.decider.vouched is None else _withdrawn(case),
     )
+
+
+def _unwatched(case: "Case") -> Iterator[str]:
+    """Yield a note of each output that was hashed some time ago, and not looked at again."""
+    sightings = (one for output in case.outputs for one in case.decider.sightings(output))
+    yield from dict.fromkeys(filter(None, (one.note() for one in sightings)))
 
 
 def _believed(case: "Case") -> tuple[str, ...]:

@@ -170,7 +170,7 @@ class Case:
     def _valid_outputs(self, touched: Sequence[RuleOutput]) -> list[Output]:
         lineage = making.lineage(self)
         touched_outputs = (self.decider.output(one.policy, one.asset) for one in touched)
-        outputs = [*map(lineage.keep_valid, touched_outputs)]
+        outputs = [self.decider.unchanged(lineage.keep_valid(one)) for one in touched_outputs]
         self.facts.certified = {
             id(duty) for output in outputs for duty in output.fulfilled_duties()
         }

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -10,8 +11,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from policy_engine.certificate.attestation import Attestation
-from policy_engine.certificate.certificate import Certificate
+from policy_engine.certificate.vouching import Given, VouchingGrounds
+from policy_engine.certificate.withdrawals import Withdrawals
 from policy_engine.decision import Decider, Decision, Request, read_request
 from policy_engine.decision.knowing import Known
 from policy_engine.decision.log import DecisionLog, Entry, verify_log
@@ -43,7 +44,7 @@ from policy_engine.service.resources.log_pages import (
 from policy_engine.service.resources.log_readings import LogReading
 from policy_engine.service.resources.ownership import OwnedAssets
 
-Proofs = tuple[Certificate | Attestation, ...]
+Proofs = tuple[Given, ...]
 
 
 class AccessQuestion(BaseModel):
@@ -222,10 +223,12 @@ class Decisions:
         with self._lock:
             if self._compiled.decider is None or self._compiled.key != key:
                 rules, proofs = self.ownership.ruling(), read_proofs()
-                if self.trust is not None:
-                    proofs = self.trust.vouched(rules.policies, proofs, rules.signatures)
+                if self.trust is None:
+                    vouched = VouchingGrounds(None, Withdrawals(), proofs).at(datetime.now(UTC))
+                else:
+                    vouched = self.trust.vouched(rules.policies, proofs, rules.signatures)
                 self._compiled.decider = Decider(
-                    rules.policies, proofs, owners=rules.owners, ledger=self.budgets
+                    rules.policies, vouched, owners=rules.owners, ledger=self.budgets
                 )
                 self._compiled.people, self._compiled.key = rules.people, key
                 self._compiled.owned = self.ownership.owned_policies()

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from policy_engine.certificate.attestation import Attestation
-from policy_engine.certificate.certificate import Certificate
-from policy_engine.certificate.vouching import Given, Vouched, VouchingGrounds
+from policy_engine.certificate.sources import Proof
+from policy_engine.certificate.vouching import Given, Vouched, VouchingGrounds, proof_refusal
 from policy_engine.certificate.withdrawals import Withdrawals
 from policy_engine.errors import PolicyEngineError, Problem
 from policy_engine.policy import InForce, Policy
@@ -33,12 +32,13 @@ class KeptTrust:
             status = self.path.stat()
         except OSError:
             return None
-        return status.st_mtime_ns, status.st_size, status.st_ino
+        times = status.st_mtime_ns, status.st_ctime_ns  # the latter nobody sets back
+        return *times, status.st_size, status.st_dev, status.st_ino
 
     def vouched(
         self,
         policies: InForce,
-        proofs: Sequence[Certificate | Attestation],
+        proofs: Sequence[Given],
         signatures: Sequence[PolicySignature],
     ) -> Vouched:
         """Return which proofs count, each of an output that was hashed when it was read.
@@ -50,7 +50,7 @@ class KeptTrust:
         grounds = VouchingGrounds(
             trust,
             Withdrawals(),
-            tuple(Given(one, is_seen=True) for one in proofs),
+            tuple(proofs),
             unreadable,
             policies,
             tuple(signatures),
@@ -66,6 +66,13 @@ class KeptTrust:
         if unreadable:
             return (Problem("Y008", unreadable[0]),)
         return tuple(untrusted([policy], trust, signatures, beside={policy.source: None}))
+
+    def proof_problem(self, proof: Proof) -> Problem | None:
+        """Return why a certificate does not count now, None if it does."""
+        trust, unreadable = self._trust()
+        if unreadable:
+            return Problem("Y008", unreadable[0])
+        return proof_refusal(proof, trust, datetime.now(UTC))
 
     def _trust(self) -> tuple[Trust, tuple[str, ...]]:
         """Return the trust in the file; nobody's, and why, where it cannot be read."""

@@ -1,6 +1,6 @@
 """Releases: what runs made of datasets, with the certificates that let it be read."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -12,17 +12,17 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from policy_engine import terms
-from policy_engine.api.deciding import read_proofs
-from policy_engine.certificate.attestation import Attestation
-from policy_engine.certificate.beside import load_certificates
+from policy_engine.certificate.beside import load_certificates, load_proofs
 from policy_engine.certificate.certificate import Certificate
-from policy_engine.errors import PolicyEngineError, ServiceError
+from policy_engine.certificate.vouching import Given, given_proofs
+from policy_engine.errors import CertificateError, PolicyEngineError, ServiceError
 from policy_engine.policy import PolicyText
 from policy_engine.service.calls.refusals import ProblemView, without_places
 from policy_engine.service.identity.actors import Actor
 from policy_engine.service.identity.authorising import authorise, authorise_on, nothing_there
 from policy_engine.service.identity.roles import Verb
 from policy_engine.service.resources.decisions import Proofs
+from policy_engine.service.resources.kept_trust import KeptTrust
 from policy_engine.service.runs.folders import RunFolders
 from policy_engine.service.runs.kinds.sanitising import RECORD, RELEASE, Sanitising
 from policy_engine.service.runs.kinds.settings import RELEASES
@@ -99,6 +99,7 @@ class Releases:
 
     database: Database
     folders: RunFolders
+    trust: KeptTrust | None = None
 
     def all(self, actor: Actor) -> ReleasesView:
         """Return all releases, the newest first."""
@@ -126,7 +127,7 @@ class Releases:
 
         release = self._one(actor, release_id, Verb.READ_RELEASES)
         try:
-            load_certificates(release.path)
+            self._check_signed(load_certificates(release.path))
             measured = certify_output(release.path, self._text(release), record=_record_of(release))
         except PolicyEngineError as error:
             if error.code == _UNMEASURABLE:
@@ -136,6 +137,15 @@ class Releases:
             return ReleaseVerdict(holds=False, problems=problems)
         bounds = [one.model_dump(mode="json") for one in measured.measurements]
         return ReleaseVerdict(holds=True, measured=bounds)
+
+    def _check_signed(self, certificates: Sequence[Certificate]) -> None:
+        """Raise CertificateError for what the trust file of the service, if any, refuses."""
+        if self.trust is None:
+            return
+        problems = [self.trust.proof_problem(one) for one in certificates]
+        refusals = [one for one in problems if one is not None]
+        if refusals:
+            raise CertificateError(*refusals)
 
     def withdraw(self, actor: Actor, release_id: str, reason: str) -> ReleaseView:
         """Return a release that nobody may read from now on.
@@ -229,10 +239,10 @@ def _with_states(made: list[_Release], withdrawn: Mapping[str, str]) -> Iterator
         yield _Release(view.model_copy(update=update), one.folder, one.file, one.owner_id)
 
 
-def _proofs(releases: list[_Release]) -> Iterator[Certificate | Attestation]:
+def _proofs(releases: list[_Release]) -> Iterator[Given]:
     for one in releases:
         try:
-            yield from read_proofs([one.path])
+            yield from given_proofs(one.path, load_proofs)
         except PolicyEngineError:
             continue
 

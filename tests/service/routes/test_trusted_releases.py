@@ -92,6 +92,29 @@ def test_statistics_with_noise_are_answered_under_policies_that_the_file_covers_
         assert len(lab.get(f"{API}/me/budgets").json()["items"]) == 1
 
 
+def test_a_release_whose_key_is_revoked_is_not_verified_to_hold(market, tmp_path):
+    """What its certificate says may be true: nobody vouches for it any more."""
+    services, owner, _, trust = market
+    released(services, owner, tmp_path)
+    [release] = owner.get(f"{API}/releases").json()["items"]
+    address = f"{API}/releases/{release['id']}:verify"
+
+    def codes():
+        verdict = owner.post(address).json()
+        return verdict["holds"], [one["code"] for one in verdict["problems"]]
+
+    assert codes() == (False, ["Y009"])
+    signed(services)
+    assert codes() == (True, [])
+    trust_file(trust, number=2)
+    assert codes() == (False, ["Y009"])
+    revoked = [{"key": key_of(1).public.did, "since": "2020-01-01T00:00:00Z"}]
+    trust.write_text(trust_text(revoked=revoked))
+    assert codes() == (False, ["Y010"])
+    trust.write_text("{")
+    assert codes() == (False, ["Y008"])
+
+
 def test_a_trust_file_that_cannot_be_read_any_more_denies_everything_with_the_reason(
     market, tmp_path
 ):
