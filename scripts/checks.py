@@ -15,16 +15,9 @@ def main(arguments: list[str]) -> int:
     # Threads of libraries that wait by spinning would take each other's cores.
     variables["OMP_NUM_THREADS"] = "1"
     python = [environment.python]
-    # While the types are checked, what every process of the tests, and of Spark's, would else
-    # compile for itself is compiled once: the kernels, and the tests with the libraries that they
-    # import. What is wrong with them, the tests will say.
+    # While the types are checked, the kernels are compiled, with the libraries that they need: else
+    # every process of the tests, and of Spark's, would do it for itself.
     kernels = subprocess.Popen([*python, "tests/compiling.py"], cwd=ROOT, env=variables)
-    collecting = subprocess.Popen(
-        [*python, "-m", "pytest", "--collect-only"],
-        cwd=ROOT,
-        env=variables,
-        stdout=subprocess.DEVNULL,
-    )
     try:
         for name, *words in (
             ("ruff", "check", "."),
@@ -38,12 +31,13 @@ def main(arguments: list[str]) -> int:
                 return status
         if status := kernels.wait():
             return status
-        collecting.wait()
     finally:
         kernels.kill()
-        collecting.kill()
-    # In three processes: one for the tests on Spark, which wait a lot, and two for all others.
-    command = [*python, "-m", "pytest", "-n", "3", *arguments]
+    # In three processes: one for the tests on Spark, which wait a lot, and two for all others. Of
+    # one that ends before its tests do, no other one takes the place: it would end as well.
+    # The share of files that were begun is no share of tests, and is not printed.
+    shared = ["-n", "3", "--max-worker-restart=0", "--override-ini=console_output_style=classic"]
+    command = [*python, "-m", "pytest", *shared, *arguments]
     return hand_over(command, ROOT, variables)
 
 

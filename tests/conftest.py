@@ -10,7 +10,9 @@ from tempfile import mkdtemp
 import pytest
 from building import DATASET, PEOPLE, people_policy
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 from spark_files import is_on_its_own, is_on_spark
+from whole_files import GivenOut, are_given_out
 
 from policy_engine import apply_policy
 from policy_engine.errors import EngineError
@@ -26,6 +28,16 @@ gc.set_threshold(100_000, 20, 20)
 settings.register_profile("everyday", max_examples=5, deadline=None)
 settings.load_profile("everyday")
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
+
+
+def pytest_configure(config):
+    """Read files of tests only where they are run."""
+    if are_given_out(config):
+        config.pluginmanager.register(GivenOut())
+    if not _is_by_night(config):
+        # The few examples of a day hardly ever have a number or text that stands in our own code;
+        # to look for those takes as long as hundreds of tests.
+        providers._get_local_constants = lambda: providers._local_constants
 
 
 def pytest_report_header(config):

@@ -1,14 +1,18 @@
 """A service in a folder of its own, and people who call it."""
 
+import atexit
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 from fastapi.testclient import TestClient
+from forked_readers import ForkedReaders
 
 from policy_engine.policy import read_policy
 from policy_engine.service.app import make_app
+from policy_engine.service.files import inspecting
 from policy_engine.service.identity.roles import Role
 from policy_engine.service.services import Services
 from policy_engine.service.settings import ServiceSettings
@@ -26,6 +30,8 @@ _APPLICATIONS = {}
 """Those of the services that are open, each as in the service itself: one for all."""
 _FREE = []
 """Those of services that were closed: to make one takes longer than most tests."""
+_READERS = ForkedReaders()
+atexit.register(_READERS.close)
 
 
 @contextmanager
@@ -41,7 +47,8 @@ def service(folder, **settings):
     app = _lent(services) if is_usual and _FREE else make_app(services)
     _APPLICATIONS[id(services)] = app
     try:
-        yield services
+        with patch.object(inspecting, "subprocess", _READERS):
+            yield services
     finally:
         del _APPLICATIONS[id(services)]
         if is_usual:
