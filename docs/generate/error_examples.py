@@ -741,7 +741,8 @@ MESSAGES: Final = {
     "K046": ("The answer is beyond what the ledger of released answers decides; a person has to."),
     "K047": ("Earlier answers were about other data of the dataset; a person has to decide."),
     "K048": (
-        "What earlier answers tell with this one could not be computed; a person has to decide."
+        "What the answer tells, alone or with earlier ones, could not be computed; a person has to "
+        "decide."
     ),
     "K049": "The cell is withheld, for itself or for what it would tell of others.",
     "K050": "Another statistic of the same columns is released.",

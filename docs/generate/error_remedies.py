@@ -524,7 +524,8 @@ REMEDIES: Final = {
         "Ask about the data that earlier answers were about, or let a checker decide, `--review`."
     ),
     "K048": (
-        "Give columns that are summed a smallest and a largest value, or let a checker decide."
+        "Give columns that are summed a smallest and a largest value, ask for fewer cells or none "
+        "that are totals, or let a checker decide."
     ),
     "K049": ("Nothing to mend: the rest of the table may leave. Coarser groups lose fewer cells."),
     "K050": "Ask for the statistic that was released.",

@@ -98,7 +98,19 @@ def _evidence(facts: OutputEvidence) -> list[Table]:
         ]
         tables.append(Table("Evidence of the cells that are not released", head, rows, texts=(1,)))
     tables += _conditions(cells)
+    tables += _ways(facts.verdict.get("suppressions", []))
     return tables
+
+
+def _ways(ways: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """Return how cells were found that protect others from totals, if there are any."""
+    rows = [
+        [one["column"], one["method"], str(one["cells"]), f"{100 * one['gap']:.1f}%"]
+        for one in ways
+    ]
+    head = "column", "found by", "cells", "dearer than the cheapest by at most"
+    title = "Cells that are withheld since totals would tell others by them"
+    return [Table(title, head, rows, texts=(1,))] if rows else []
 
 
 _NUMBERS = {"inside": "holds of", "outside": "does not hold of", "least": "enough", "counted": "of"}

@@ -179,6 +179,8 @@ def _evidence(
             cell["condition"] = checked.conditions.told(cell["row"], column)
         cell["column"] = names[cell["column"]]
         cell["keys"] = cell_json(cell["keys"])
+    for way in confidential["suppressions"]:
+        way["column"] = names[way["column"]]
     one = OutputEvidence(
         name=ANSWER,
         verdict={**confidential, "query": query},

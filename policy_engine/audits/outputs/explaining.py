@@ -59,13 +59,15 @@ def public_verdict(verdict: TableVerdict) -> dict[str, Any]:
 
 
 def confidential_verdict(verdict: TableVerdict) -> dict[str, Any]:
-    """Return what owner and auditor may learn of a table: with thresholds and evidence."""
+    """Return what owner and auditor may learn of a table: with thresholds and evidence, and how the
+    cells were found that protect others."""
     public = public_verdict(verdict)
     cells = [confidential_cell(one) for one in verdict.cells()]
     reasons_met = {reason for one in verdict.cells() for reason in one.reasons}
     reasons = {reason.value: SENTENCES[reason] for reason in Reason if reason in reasons_met}
     more = {"check": verdict.check.model_dump(mode="json"), "suppressed": cells}
-    return {**public, **more, "reasons": reasons}
+    ways = [one.to_json() for one in verdict.suppressions]
+    return {**public, **more, "suppressions": ways, "reasons": reasons}
 
 
 def reasons_of(verdict: TableVerdict) -> tuple[Reason, ...]:

@@ -7,6 +7,7 @@ enough units. They hide neither who dominates a total nor what nearly everyone i
 what is shown must leave a count open even for who knows the exact values of all cells that pass.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from policy_engine.audits.outputs.lines import least_lines
 from policy_engine.audits.outputs.model import TOTAL, TableVerdict
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.audits.outputs.suppressing import suppress_totals
-from policy_engine.audits.outputs.total_grids import TotalGrid, grid_of
+from policy_engine.audits.outputs.total_grids import TotalGrid, grids_of
 from policy_engine.kernels.output_checks.released_bounds import KnownSums, intervals
 from policy_engine.kernels.output_checks.rounding import round_to_nearest, round_to_totals
 
@@ -50,14 +51,14 @@ def protect_by_rounding(
     the verdict without both. `counts`, (measures,), are numbers of units, of which small ones may
     be shown, and `rounded` all measures that are rounded. Raises DataError (C011) without highspy.
     """
-    grid = grid_of(verdict.table)
+    grids = grids_of(verdict.table)
     values = verdict.table.values.copy()
     is_shown = np.asarray(verdict.reasons == 0)
     may_be_shown = _hidden_enough(verdict, before, counts)
     for number in np.flatnonzero(rounded).tolist():
-        values[:, number], reach = _rounded(values[:, number], grid, verdict, base)
+        values[:, number], reach = _rounded(values[:, number], grids[-1:], base)
         more = may_be_shown[:, number]
-        if _stays_open(verdict, grid, number, more, values[:, number], reach):
+        if _stays_open(verdict, grids, number, more, values[:, number], reach):
             is_shown[:, number] |= more
     return ProtectedFigures(values, is_shown)
 
@@ -70,13 +71,13 @@ def protect_by_noise(
     What they are rounded by at random is noise as well. The other parameters are those of
     `protect_by_rounding`.
     """
-    grid = grid_of(verdict.table)
+    grids = grids_of(verdict.table)
     values = np.where(counts, noisy, verdict.table.values)
     is_shown = np.asarray(verdict.reasons == 0)
     may_be_shown = _hidden_enough(verdict, before, counts)
     for number in np.flatnonzero(counts).tolist():
         more = may_be_shown[:, number]
-        if _stays_open(verdict, grid, number, more, values[:, number], most):
+        if _stays_open(verdict, grids, number, more, values[:, number], most):
             is_shown[:, number] |= more
     return ProtectedFigures(values, is_shown)
 
@@ -84,7 +85,7 @@ def protect_by_noise(
 def _hidden_enough(verdict: TableVerdict, before: TableVerdict, counts: Cells) -> Cells:
     """Return which cells that do not pass are counts that rounding or noise hides."""
     codes, least = verdict.table.codes, verdict.check.profile.min_units
-    if len(np.unique(codes == TOTAL, axis=0)) > 1 and grid_of(verdict.table) is None:
+    if len(np.unique(codes == TOTAL, axis=0)) > 1 and not grids_of(verdict.table):
         return np.zeros(verdict.reasons.shape, dtype=np.bool_)
     units = _units(verdict)
     # That nobody is in a cell is hidden as well: a few might be.
@@ -102,17 +103,15 @@ def _units(verdict: TableVerdict) -> NDArray[np.int64]:
     return np.column_stack([one.statistics[0].evidence.units for one in verdict.table.measures])
 
 
-def _rounded(
-    exact: Figures, grid: TotalGrid | None, verdict: TableVerdict, base: int
-) -> tuple[Figures, int]:
+def _rounded(exact: Figures, grids: Sequence[TotalGrid], base: int) -> tuple[Figures, int]:
     """Return rounded figures, and how far at most an exact one is from its own."""
     figures = np.nan_to_num(exact)
-    if grid is not None and bool((figures == np.rint(figures)).all()):
-        whole = grid.summed(figures, (verdict.table.codes != TOTAL).all(axis=1))
-        if np.array_equal(whole[grid.cells], figures):
+    for grid in grids if bool((figures == np.rint(figures)).all()) else ():
+        whole, is_cell = grid.summed(figures), grid.is_cell
+        if np.array_equal(np.where(is_cell, whole[grid.cells], 0.0), figures):
             multiples = round_to_totals(grid.layout.equations, whole.astype(np.int64), base)
             if multiples is not None:
-                values = multiples[grid.cells].astype(np.float64)
+                values = np.where(is_cell, multiples[grid.cells], 0).astype(np.float64)
                 return np.where(np.isnan(exact), np.nan, values), base - 1
     values = round_to_nearest(figures, base).astype(np.float64)
     return np.where(np.isnan(exact), np.nan, values), (base - 1) // 2
@@ -120,30 +119,33 @@ def _rounded(
 
 def _stays_open(
     verdict: TableVerdict,
-    grid: TotalGrid | None,
+    grids: Sequence[TotalGrid],
     number: int,
     is_more: Cells,
     values: Figures,
     reach: int,
 ) -> bool:
-    """Return whether each count that does not pass has two values or more for an attacker.
+    """Return whether each count that does not pass has two values or more for an attacker, whether
+    or not that one knows which keys lie in others.
 
     The attacker knows the exact values of all cells that pass, and how far at most the others are
     from what is shown of them.
     """
-    if not is_more.any() or grid is None:
-        return True
-    exact = grid.summed(
-        _units(verdict)[:, number].astype(np.float64), (verdict.table.codes != TOTAL).all(axis=1)
-    )
-    least, most = np.zeros(len(exact)), np.full(len(exact), np.inf)
-    passes = grid.cells[verdict.reasons[:, number] == 0]
-    least[passes] = most[passes] = exact[passes]
-    more = grid.cells[is_more]
-    least[more] = np.maximum(values[is_more] - reach, 0.0)
-    most[more] = values[is_more] + reach
-    targets = grid.cells[is_more & (_units(verdict)[:, number] < verdict.check.profile.min_units)]
-    return _all_open(grid, least, most, targets)
+    few = _units(verdict)[:, number] < verdict.check.profile.min_units
+    for grid in grids if is_more.any() else ():
+        exact = grid.summed(_units(verdict)[:, number].astype(np.float64))
+        least, most = np.zeros(len(exact)), np.full(len(exact), np.inf)
+        passes = grid.any_of(verdict.reasons[:, number] == 0)
+        least[passes] = most[passes] = exact[passes]
+        is_known = grid.is_cell & is_more
+        is_known[is_known] &= ~passes[grid.cells[is_known]]
+        more = grid.cells[is_known]
+        np.maximum.at(least, more, values[is_known] - reach)
+        np.minimum.at(most, more, values[is_known] + reach)
+        targets = np.unique(grid.cells[grid.is_cell & is_more & few])
+        if not _all_open(grid, least, most, targets):
+            return False
+    return True
 
 
 def _all_open(grid: TotalGrid, least: Figures, most: Figures, targets: NDArray[np.int64]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,13 @@ from policy_engine.audits.outputs.reasons import (
     public_reason,
     reasons_in,
 )
+from policy_engine.kernels.output_checks.suppressing import SuppressionMethod
 from policy_engine.methods.output_checks.parameters import OutputCheck
 
 Counts = NDArray[np.int64]
 Figures = NDArray[np.float64]
+FoundBy = SuppressionMethod | Literal["no totals", "none in time"]
+"""How cells were found that protect others; the last two are that totals are withheld."""
 TOTAL = -1
 """The code of a key in rows that are totals over it."""
 
@@ -128,7 +131,9 @@ class ResultTable:
     """A table of results: rows by their keys, and the figures in them.
 
     `codes` (rows, keys) are positions in the `labels` of each key, `TOTAL` in rows that are totals
-    over it. `values` (rows, measures) are the figures, NaN where there is none.
+    over it. `values` (rows, measures) are the figures, NaN where there is none. `joint` are the
+    combinations of codes of all keys that occur in the data, (combinations, keys), where the rows
+    do not tell them.
     """
 
     keys: tuple[str, ...]
@@ -136,6 +141,21 @@ class ResultTable:
     codes: Counts
     measures: tuple[Measure, ...]
     values: Figures
+    joint: Counts | None = field(default=None, repr=False)
+
+    @cached_property
+    def joint_codes(self) -> Counts | None:
+        """The combinations of codes of all keys that occur, (combinations, keys): those that are
+        given, or of the rows that somebody is in; None where no rows have all keys."""
+        if self.joint is not None:
+            return self.joint
+        is_whole = (self.codes != TOTAL).all(axis=1)
+        if not is_whole.any() or not self.measures:
+            return None
+        some = [one.evidence for measure in self.measures for one in measure.statistics]
+        counts = [n for one in some for n in (one.units, one.rows, one.left_out) if n is not None]
+        is_of_any = (np.column_stack(counts) > 0).any(axis=1)
+        return np.asarray(self.codes[is_whole & is_of_any], np.int64)
 
     def key_values(self, row: int) -> dict[str, Any]:
         """Return the values of the keys in a row, without those that it is a total over."""
@@ -162,15 +182,36 @@ class CellVerdict:
 
 
 @dataclass(frozen=True)
+class MeasureSuppression:
+    """How the cells of a measure were found that protect others: so many `cells`, by a `method`.
+
+    The `gap` is by which share of their cost they may be dearer than the cheapest ones: 0 is the
+    optimum. Where not all cells can be protected, or not in time, totals are withheld. All of it is
+    for owners and auditors alone: it depends on what is withheld.
+    """
+
+    measure: str
+    method: FoundBy
+    cells: int
+    gap: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {"column": self.measure, "method": self.method, "cells": self.cells, "gap": self.gap}
+
+
+@dataclass(frozen=True)
 class TableVerdict:
     """What was decided about a table: for each cell, the reasons (bits) against its release.
 
-    `reasons` is (rows, measures), zero where a cell is released.
+    `reasons` is (rows, measures), zero where a cell is released. `suppressions` say how the cells
+    were found that are withheld because they would reveal others.
     """
 
     table: ResultTable
     check: OutputCheck
     reasons: NDArray[np.uint32]
+    suppressions: tuple[MeasureSuppression, ...] = field(default=(), repr=False)
 
     @cached_property
     def released(self) -> NDArray[np.bool_]:

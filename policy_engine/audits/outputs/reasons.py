@@ -83,8 +83,8 @@ SENTENCES: Mapping[Reason, str] = MappingProxyType(
         "a person has to.",
         Reason.OTHER_DATA: "Earlier answers were about other data of the dataset; a person has to "
         "decide.",
-        Reason.BOUNDS_UNKNOWN: "What earlier answers tell with this one could not be computed; a "
-        "person has to decide.",
+        Reason.BOUNDS_UNKNOWN: "What the answer tells, alone or with earlier ones, could not be "
+        "computed; a person has to decide.",
         Reason.NEEDS_CHECKER: "No rule judges statistics of this kind; a person has to decide.",
         Reason.WITHHELD: "The cell is withheld, for itself or for what it would tell of others.",
         Reason.OTHER_OF_PAIR: "Another statistic of the same columns is released.",

@@ -10,7 +10,8 @@ second largest contributor attacks the largest (Handbook on Statistical Disclosu
 section 4.2.2; Fischetti and Salazar 2001, section 2).
 """
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +21,21 @@ from policy_engine.audits.outputs.model import (
     TOTAL,
     Counts,
     Figures,
+    FoundBy,
     Measure,
+    MeasureSuppression,
     Statbarn,
     TableVerdict,
 )
 from policy_engine.audits.outputs.reasons import Reason
-from policy_engine.audits.outputs.total_grids import TotalGrid, grid_of
+from policy_engine.audits.outputs.total_grids import TotalGrid, grids_of
 from policy_engine.kernels.output_checks.suppressing import suppress
 from policy_engine.kernels.output_checks.table_system import NOBODY, table_system
+from policy_engine.kernels.output_checks.work_time import TimeUpError
 
 _SECONDS = 20.0
+_MOST_SECONDS = 120.0
+"""Where cells are not protected, and that is not shown, in so long, a person decides of totals."""
 _SHARE = 0.1
 _LARGEST = 1e15
 """Of larger figures, programmes in floating point tell nothing."""
@@ -44,26 +50,75 @@ Cells = NDArray[np.bool_]
 def suppress_totals(verdict: TableVerdict) -> TableVerdict:
     """Return the verdict with further cells suppressed, so that totals reveal none.
 
-    Nothing is done where the policy asks for none, where no totals are released with all their
-    parts, and where there are more cells than `MOST_CELLS` of a grid: of these, the ledger of
-    answers and outputs withholds what reveals others. Raises DataError (C011) without highspy.
+    Keys that lie in others, as districts in regions, are one hierarchy. Where the cells are not
+    protected in time, totals are for a person (K048). Nothing is done where the policy asks for
+    none, where no totals are released with all their parts, and where there are more cells than
+    `MOST_CELLS` of a grid: of these, the ledger of answers and outputs withholds what reveals
+    others. Raises DataError (C011) without highspy.
     """
-    grid = grid_of(verdict.table)
-    if verdict.check.secondary == "none" or grid is None or not verdict.reasons.any():
+    is_asked = verdict.check.secondary != "none" and bool(verdict.reasons.any())
+    grids = grids_of(verdict.table) if is_asked else ()
+    if not grids:
         return verdict
-    reasons = verdict.reasons.copy()
+    reasons, ways = verdict.reasons.copy(), list[MeasureSuppression]()
     order = sorted(range(len(verdict.table.measures)), key=lambda n: not _is_count(verdict, n))
     hidden = np.zeros(len(reasons), dtype=np.bool_)
     for number in order:
         measure = verdict.table.measures[number]
         if any(one.statbarn in _POSITIONS for one in measure.statistics):
             continue
-        primary = (reasons[:, number] != 0) | hidden
-        pattern = _pattern(verdict, grid, measure, primary)
-        reasons[pattern & (reasons[:, number] == 0), number] |= Reason.COMPLEMENTARY.bit
+        pattern = _Pattern((reasons[:, number] != 0) | hidden)
+        for grid, own in zip(grids, _own_cells(grids), strict=True):
+            pattern = _extended(verdict, grid, measure, (pattern, own))
+        is_new = reasons[:, number] == 0
+        reasons[pattern.cells & is_new, number] |= Reason.COMPLEMENTARY.bit
+        reasons[pattern.undecided & is_new, number] |= Reason.BOUNDS_UNKNOWN.bit
+        ways += pattern.ways
         if _is_count(verdict, number):
             hidden |= reasons[:, number] != 0
-    return replace(verdict, reasons=reasons)
+    return replace(verdict, reasons=reasons, suppressions=tuple(ways))
+
+
+def _own_cells(grids: Sequence[TotalGrid]) -> Iterator[Cells]:
+    """Yield the rows that each grid is to protect, (rows,): all of its cells that none before is.
+
+    Who knows that keys lie in others knows more than who does not: what is protected by the former
+    grid is protected by the latter, which has only cells that the former takes to be of nobody.
+    """
+    left = np.ones(len(grids[0].cells), np.bool_)
+    for grid in grids:
+        yield left & grid.is_cell
+        left &= ~grid.is_cell
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    """Rows whose cell of a measure is suppressed, (rows,): to be protected, for others, and since
+    nobody knows what it would tell; with how these were found."""
+
+    primary: Cells
+    complementary: Cells | None = None
+    unknown: Cells | None = None
+    ways: tuple[MeasureSuppression, ...] = ()
+
+    @property
+    def cells(self) -> Cells:
+        """The rows that are to be protected, or protect them."""
+        return self.primary if self.complementary is None else self.primary | self.complementary
+
+    @property
+    def undecided(self) -> Cells:
+        """The rows that a person has to decide about."""
+        return np.zeros_like(self.primary) if self.unknown is None else self.unknown
+
+    def joined(
+        self, cells: Cells, way: MeasureSuppression, *, is_decided: bool = True
+    ) -> "_Pattern":
+        """Return it with further cells."""
+        ways = (*self.ways, way)
+        if is_decided:
+            return replace(self, complementary=self.cells | cells, ways=ways)
+        return replace(self, unknown=self.undecided | cells, ways=ways)
 
 
 def _is_count(verdict: TableVerdict, number: int) -> bool:
@@ -71,37 +126,43 @@ def _is_count(verdict: TableVerdict, number: int) -> bool:
     return all(one.statbarn is Statbarn.FREQUENCIES for one in statistics)
 
 
-def _pattern(verdict: TableVerdict, grid: TotalGrid, measure: Measure, primary: Cells) -> Cells:
-    """Return which rows have a suppressed cell of a measure, the primary ones included: all totals
-    where the cells cannot be protected, or are too large to tell."""
-    if not primary.any():
-        return primary
+def _extended(
+    verdict: TableVerdict, grid: TotalGrid, measure: Measure, about: tuple[_Pattern, Cells]
+) -> _Pattern:
+    """Return a pattern that protects some rows, (rows,), in a grid too: without totals where the
+    cells cannot be protected, or are too large to tell."""
+    pattern, own = about
+    before = pattern.cells | pattern.undecided
     is_total: Cells = (verdict.table.codes == TOTAL).any(axis=1)
-    values = grid.summed(_sizes(measure), ~is_total)
-    if not (values <= _LARGEST).all():
-        return np.asarray(primary | is_total, np.bool_)
-    is_shown = np.zeros(values.shape, dtype=np.bool_)
-    is_shown[grid.cells] = True
-    is_primary = np.zeros(values.shape, dtype=np.bool_)
-    is_primary[grid.cells] = primary
-    contributors = grid.contributors(*_lone_units(measure), ~is_total)
+    is_primary = grid.any_of(pattern.primary & own)
+    if not is_primary.any():
+        return pattern
+    values, contributors = grid.summed(_sizes(measure)), grid.contributors(*_lone_units(measure))
     attackers = np.unique(contributors[contributors != NOBODY])
-    if len(attackers) * len(values) > _MOST_ATTACKS:
-        return np.asarray(primary | is_total, np.bool_)
+    if not (values <= _LARGEST).all() or len(attackers) * len(values) > _MOST_ATTACKS:
+        return pattern.joined(is_total, _way(measure, "no totals", is_total & ~before))
     system = table_system(
         grid.layout,
         values,
         is_primary,
         protection=_levels(verdict, grid, measure, values),
         weights=np.log1p(values),
-        is_hidden=~is_shown,
+        is_hidden=~grid.any_of(~before) & ~is_primary,
         contributors=contributors,
     )
-    result = suppress(system, _SECONDS)
-    pattern: Cells = result.is_suppressed[grid.cells]
+    try:
+        result = suppress(system, _SECONDS, _MOST_SECONDS)
+    except TimeUpError:
+        way = _way(measure, "none in time", is_total & ~before)
+        return pattern.joined(is_total, way, is_decided=False)
+    more = grid.rows_of(result.is_suppressed)
     if not result.is_protected:
-        pattern = pattern | is_total
-    return pattern
+        more |= is_total
+    return pattern.joined(more, _way(measure, result.method, more & ~before, result.gap))
+
+
+def _way(measure: Measure, method: FoundBy, cells: Cells, gap: float = 0.0) -> MeasureSuppression:
+    return MeasureSuppression(measure.name, method, int(cells.sum()), gap)
 
 
 def _levels(
@@ -120,7 +181,7 @@ def _levels(
     evidence = measure.statistics[0].evidence
     if evidence.largest is not None and evidence.second is not None and evidence.total is not None:
         needs = upper_levels(profile, evidence.largest, evidence.second, evidence.total)
-        upper[grid.cells] = np.fmax(upper[grid.cells], needs)
+        np.fmax.at(upper, grid.cells[grid.is_cell], needs[grid.is_cell])
     return level, upper
 
 

@@ -175,6 +175,7 @@ def tabulate(rows: TableRows, aggregates: Sequence[ShownAggregate]) -> Tabulatio
         codes=all_codes,
         measures=tuple(measures),
         values=np.column_stack([np.zeros((len(all_codes), 0)), *values]),
+        joint=np.unique(codes[is_used], axis=0),
     )
     return Tabulation(
         table,

@@ -25,6 +25,7 @@ from policy_engine.kernels.output_checks.table_system import (
     Ints,
     TableSystem,
 )
+from policy_engine.kernels.output_checks.work_time import UNLIMITED, WorkTime
 
 _NEAR = 1e-9
 
@@ -59,11 +60,13 @@ class CellAttack:
     """Linear programmes over unknown cells, one after another, each from the basis of the last.
 
     All but the unknown cells are on the right-hand side. `tables` keeps the values of each vertex
-    found, as witnesses of what an attacker cannot exclude: (unknown,) each.
+    found, as witnesses of what an attacker cannot exclude: (unknown,) each. All of its programmes
+    raise TimeUpError at a limit.
     """
 
     system: TableSystem
     is_unknown: Bools
+    limit: WorkTime = UNLIMITED
     cells: Ints = field(init=False)
     tables: list[Floats] = field(init=False, default_factory=list)
     _solver: Any = field(init=False)
@@ -100,7 +103,7 @@ class CellAttack:
             return float(self.system.values[cell])
         column = np.searchsorted(self.cells, [cell])
         set_costs(self._solver, column, np.array([cost]))
-        is_found = run_until_optimal(self._solver)
+        is_found = run_until_optimal(self._solver, self.limit)
         set_costs(self._solver, column, np.zeros(1))
         if not is_found:
             raise InternalError.of("X001", "An attacker's programme has no optimum.")

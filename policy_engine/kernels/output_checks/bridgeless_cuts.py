@@ -19,14 +19,20 @@ from policy_engine.kernels.output_checks.separation import (
     reduced_costs,
 )
 from policy_engine.kernels.output_checks.table_system import NOBODY, Floats, Ints, TableSystem
+from policy_engine.kernels.output_checks.work_time import UNLIMITED, WorkTime
 
 _VIOLATION = 1e-3
 _NOTHING = 1e-7
 
 
-def bridgeless_cuts(system: TableSystem, pattern: Floats) -> list[ProtectionCut]:
-    """Return inequalities that a pattern, (n,), violates: of single equations if there are any."""
-    return _line_cuts(system, pattern) or _circle_cuts(system, pattern)
+def bridgeless_cuts(
+    system: TableSystem, pattern: Floats, limit: WorkTime = UNLIMITED
+) -> list[ProtectionCut]:
+    """Return inequalities that a pattern, (n,), violates: of single equations if there are any.
+
+    Raises TimeUpError at a limit.
+    """
+    return _line_cuts(system, pattern) or _circle_cuts(system, pattern, limit)
 
 
 def _line_cuts(system: TableSystem, pattern: Floats) -> list[ProtectionCut]:
@@ -53,7 +59,7 @@ def _cut(system: TableSystem, cell: int, others: Ints) -> ProtectionCut:
     return ProtectionCut(cells, np.where(cells == cell, -1.0, 1.0), least=0.0)
 
 
-def _circle_cuts(system: TableSystem, pattern: Floats) -> list[ProtectionCut]:
+def _circle_cuts(system: TableSystem, pattern: Floats, limit: WorkTime) -> list[ProtectionCut]:
     """Return inequalities of sums of equations: those of the prices of programmes of units."""
     values, up, down = system.values, system.up > 0, system.down > 0
     unit = replace(
@@ -62,7 +68,7 @@ def _circle_cuts(system: TableSystem, pattern: Floats) -> list[ProtectionCut]:
         upper_bounds=values + up,
         contributors=np.full(system.size, NOBODY),
     )
-    attack, cuts = PatternAttack(unit, pattern), []
+    attack, cuts = PatternAttack(unit, pattern, limit), []
     is_asked = ~system.first_pattern & (pattern > _VIOLATION)
     while is_asked.any():
         cell = int(is_asked.argmax())

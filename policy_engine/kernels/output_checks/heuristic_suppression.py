@@ -3,11 +3,14 @@
 De Wolf: HiTaS: a heuristic approach to cell suppression in hierarchical tables, in: Inference
 Control in Statistical Databases, LNCS 2316, 2002. Tables are treated from the top down, what is
 suppressed in one is to be protected in all others that it is in, and a table that was treated is
-treated again where one below it suppresses more of its cells. What attackers learn of several
+treated again where one below it suppresses more of its cells. Tables that are too large themselves
+are cut into slices, which share their margins. What attackers learn of several
 tables together is then repaired in the whole, and the bound is that of the whole.
 """
 
 from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -15,34 +18,37 @@ import numpy as np
 from policy_engine.kernels.output_checks.optimal_suppression import raise_bound, search_optimum
 from policy_engine.kernels.output_checks.suppression_search import SuppressionSearch
 from policy_engine.kernels.output_checks.table_system import Bools, Ints, TableLayout, TableSystem
+from policy_engine.kernels.output_checks.work_time import TimeUpError, WorkTime
 
 _SECONDARY_LEVEL = 0.01
 """How well a secondary cell is protected in other tables, as a share of its value."""
 _AGAIN = 4.0
 """How much dearer a cell is that tables before left published: they are treated again."""
-_SHARE_FOR_TABLES = 0.6
-"""The share of the time that tables get; the rest is the whole's."""
+MOST_CELLS_OF_PART = 2_500
+"""Sub-tables of more cells are cut into slices."""
 
 
-def search_subtables(search: SuppressionSearch) -> None:
-    """Improve a search's best pattern by its layout's sub-tables, and then its bound."""
-    search.offer(_pattern_of_tables(search), is_last_resort=True)
-    if search.seconds_left > 0:
-        raise_bound(search)
+def pattern_of_parts(
+    system: TableSystem, time: WorkTime, limit: WorkTime, before: Bools | None = None
+) -> Bools:
+    """Return a pattern, (n,), that protects its cells in each sub-table, or that time ended for.
 
-
-def _pattern_of_tables(search: SuppressionSearch) -> Bools:
-    """Return a pattern, (n,), that protects its cells in each sub-table, or that time ended for."""
-    system, tables = search.system, search.system.layout.subtables
+    It has all cells of the pattern `before`. Raises TimeUpError at a limit.
+    """
+    tables = parts_of(system.layout, MOST_CELLS_OF_PART)
     pattern, is_seen = system.first_pattern.copy(), np.zeros(system.size, dtype=bool)
+    if before is not None:
+        pattern |= before
     homes = _tables_of_cells(tables, system.size)
-    queue = deque(range(len(tables)))
-    limit = search.seconds_left * _SHARE_FOR_TABLES / max(len(tables), 1)
-    end = search.deadline - search.seconds_left * (1 - _SHARE_FOR_TABLES)
-    while queue and search.seconds_left > search.deadline - end:
+    queue, share = deque(range(len(tables))), time.left / max(len(tables), 1)
+    while queue and time.left > 0:
         number = queue.popleft()
         cells = tables[number]
-        part = SuppressionSearch(_part(system, cells, pattern, is_seen), _now(search) + limit)
+        if not (pattern & ~system.is_hidden)[cells].any():
+            continue
+        part = SuppressionSearch(
+            _part(system, cells, pattern, is_seen), WorkTime.of_seconds(share), limit
+        )
         search_optimum(part)
         fresh = cells[part.best & ~pattern[cells]]
         pattern[fresh], is_seen[cells] = True, True
@@ -51,11 +57,36 @@ def _pattern_of_tables(search: SuppressionSearch) -> Bools:
     return pattern
 
 
-def _now(search: SuppressionSearch) -> float:
-    return search.deadline - search.seconds_left
+def search_from(search: SuppressionSearch) -> None:
+    """Repair the first pattern of a search in the whole, and raise its bound.
+
+    Raises TimeUpError where no pattern is found within the limit of the search.
+    """
+    first = search.system.first_pattern if search.first is None else search.first
+    search.offer(first, is_last_resort=True)
+    if search.cost > 0:
+        with suppress(TimeUpError):
+            raise_bound(search)
 
 
-def _tables_of_cells(tables: tuple[Ints, ...], size: int) -> list[list[int]]:
+def parts_of(layout: TableLayout, most: int) -> list[Ints]:
+    """Return the cells of the tables that a layout is made of, each of at most so many cells where
+    that is possible: slices of larger ones, of which each equation is in some slice."""
+    return [part.ravel() for grid in layout.grids for part in _slices(np.squeeze(grid), most)]
+
+
+def _slices(grid: Ints, most: int) -> Iterator[Ints]:
+    """Yield a grid, or where it is too large its slices along the two longest dimensions, whose
+    lines are all lines of the grid: of the longest in slices along the other one."""
+    if grid.size <= most or grid.ndim <= 1:
+        yield grid
+        return
+    for axis in np.argsort(grid.shape, kind="stable")[-2:].tolist():
+        for code in reversed(range(grid.shape[axis])):
+            yield from _slices(np.take(grid, code, axis), most)
+
+
+def _tables_of_cells(tables: Sequence[Ints], size: int) -> list[list[int]]:
     homes: list[list[int]] = [[] for _ in range(size)]
     for number, cells in enumerate(tables):
         for cell in cells.tolist():

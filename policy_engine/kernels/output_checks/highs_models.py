@@ -12,8 +12,13 @@ import numpy as np
 
 from policy_engine.errors import DataError
 from policy_engine.kernels.output_checks.table_system import Equations, Floats, Ints
+from policy_engine.kernels.output_checks.work_time import UNLIMITED, TimeUpError, WorkTime
 
 _OPTIONS = {"output_flag": False, "threads": 1, "random_seed": 0}
+
+
+_CLOCK = 4.0
+"""How many seconds of the clock pass at the most while the processor works for one."""
 
 
 def need_highs() -> ModuleType:
@@ -54,15 +59,26 @@ def new_solver() -> Any:
     return solver
 
 
-def run_until_optimal(solver: Any) -> bool:
-    """Solve a model and return whether it has an optimum; start afresh where a warm start fails."""
-    highs = need_highs()
-    optimal = highs.HighsModelStatus.kOptimal
-    solver.run()
-    if solver.getModelStatus() not in (optimal, highs.HighsModelStatus.kInfeasible):
+def run_until_optimal(solver: Any, limit: WorkTime = UNLIMITED) -> bool:
+    """Solve a model and return whether it has an optimum; start afresh where a warm start fails.
+
+    Raises TimeUpError where that does not end within a limit.
+    """
+    statuses = need_highs().HighsModelStatus
+    _run(solver, limit)
+    if solver.getModelStatus() not in (statuses.kOptimal, statuses.kInfeasible):
         solver.clearSolver()
-        solver.run()
-    return bool(solver.getModelStatus() == optimal)
+        _run(solver, limit)
+    return bool(solver.getModelStatus() == statuses.kOptimal)
+
+
+def _run(solver: Any, limit: WorkTime) -> None:
+    limit.check()
+    # Its clock is that of the wall, and the time of all its runs counts.
+    solver.setOptionValue("time_limit", solver.getRunTime() + _CLOCK * limit.left)
+    solver.run()
+    if solver.getModelStatus() == need_highs().HighsModelStatus.kTimeLimit:
+        raise TimeUpError
 
 
 def set_bounds(solver: Any, columns: Ints, lower: Floats, upper: Floats) -> None:

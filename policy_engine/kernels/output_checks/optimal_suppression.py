@@ -5,6 +5,7 @@ the pattern is attacked, and every attack that succeeds adds an inequality that 
 patterns satisfy; what no attack succeeds on is optimal.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,7 @@ from policy_engine.kernels.output_checks.separation import (
 )
 from policy_engine.kernels.output_checks.suppression_search import SuppressionSearch
 from policy_engine.kernels.output_checks.table_system import Bools, Floats, Ints, TableSystem
+from policy_engine.kernels.output_checks.work_time import TimeUpError, WorkTime
 
 _ROUND_FROM = 0.35
 """From this share on a cell of a fractional pattern is suppressed before it is repaired."""
@@ -55,9 +57,12 @@ class PatternMaster:
         self.cuts += cuts
         _add_rows(self._solver, cuts, self.cells)
 
-    def relaxed(self) -> tuple[Floats, float, Floats]:
-        """Return the best fractional pattern, (n,), what it costs, and its reduced costs."""
-        run_until_optimal(self._solver)
+    def relaxed(self, limit: WorkTime) -> tuple[Floats, float, Floats]:
+        """Return the best fractional pattern, (n,), what it costs, and its reduced costs.
+
+        Raises TimeUpError at a limit.
+        """
+        run_until_optimal(self._solver, limit)
         solution, info = self._solver.getSolution(), self._solver.getInfo()
         return (
             self.whole(np.array(solution.col_value)),
@@ -118,10 +123,19 @@ def _add_rows(solver: Any, cuts: list[ProtectionCut], cells: Ints) -> None:
 
 
 def search_optimum(search: SuppressionSearch) -> None:
-    """Improve a search's best pattern and its bound until they meet or its time ends."""
+    """Improve a search's best pattern and its bound until they meet or its time ends.
+
+    Raises TimeUpError where not even one is found within the limit of the search.
+    """
     search.offer(search.system.first_pattern, is_last_resort=True)
-    if search.cost == 0 or search.seconds_left < 0:
-        return
+    if search.cost > 0:
+        with suppress(TimeUpError):
+            _improve(search)
+
+
+def _improve(search: SuppressionSearch) -> None:
+    """Search for better patterns and bounds; raises TimeUpError where its time ends."""
+    search.time.check()
     master, floor, reduced, pattern = raise_bound(search)
     if not is_proven(search):
         search.offer(pattern >= _ROUND_FROM)
@@ -132,7 +146,8 @@ def search_optimum(search: SuppressionSearch) -> None:
 def raise_bound(search: SuppressionSearch) -> tuple[PatternMaster, float, Floats, Floats]:
     """Raise a search's bound to what fractional patterns cost.
 
-    Returns the programme, the cost of its pattern, its reduced costs, and the pattern, (n,).
+    Returns the programme, the cost of its pattern, its reduced costs, and the pattern, (n,). Raises
+    TimeUpError where the search's time ends.
     """
     master = PatternMaster(search.system)
     master.add(line_cuts(search.system, search.needs))
@@ -152,7 +167,7 @@ def _search_fractional(
     Returns the cost of the last pattern, the reduced costs, and the pattern, (n,).
     """
     while True:
-        pattern, cost, reduced = master.relaxed()
+        pattern, cost, reduced = master.relaxed(search.time)
         search.bound = max(search.bound, cost)
         cuts = _cuts(search, pattern, 1) if search.seconds_left > 0 else []
         if not cuts:
@@ -162,17 +177,18 @@ def _search_fractional(
 
 def _cuts(search: SuppressionSearch, pattern: Floats, ways: int) -> list[ProtectionCut]:
     """Return the inequalities that attacks on a pattern make in some ways more, each once."""
-    cuts, failures = {}, search.failures(pattern)
+    cuts, failures = {}, search.failures(pattern, search.time)
     random = np.random.default_rng(len(failures))
     for _ in range(ways if failures else 0):
-        attack = PatternAttack(search.system, _thickened(search.system, pattern, random))
+        thick = _thickened(search.system, pattern, random)
+        attack = PatternAttack(search.system, thick, search.time)
         for number, result in failures:
             need = search.needs.need(number)
             for prices in (result.prices, attack.attack(need).prices):
                 cut = protection_cut(search.system, need, prices)
                 if cut is not None and len(cut.cells) and cut.is_violated(pattern):
                     cuts[cut.key] = cut
-    return list(cuts.values()) + bridgeless_cuts(search.system, pattern)
+    return list(cuts.values()) + bridgeless_cuts(search.system, pattern, search.time)
 
 
 def _thickened(system: TableSystem, pattern: Floats, random: np.random.Generator) -> Floats:

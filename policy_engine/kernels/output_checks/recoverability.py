@@ -7,6 +7,7 @@ for it: if its unit vector is in the row space of the suppressed cells' columns.
 import numpy as np
 
 from policy_engine.kernels.output_checks.table_system import Bools, Equations, Ints
+from policy_engine.kernels.output_checks.work_time import UNLIMITED, WorkTime
 
 PRIMES = (2_147_483_647, 2_147_483_629)
 """The two largest primes below 2**31: products of two remainders are exact in 64 bits."""
@@ -67,30 +68,69 @@ def determined_in_two_way(is_suppressed: Bools) -> Bools:
     return result
 
 
-def determined(equations: Equations, is_suppressed: Bools) -> Bools:
+def determined(
+    equations: Equations,
+    is_suppressed: Bools,
+    limit: WorkTime = UNLIMITED,
+    targets: Bools | None = None,
+    most: float = np.inf,
+) -> Bools:
     """Return which suppressed cells, (n,), any equations determine, by elimination modulo primes.
 
     Modulo a prime the rank of the columns, with a cell or without it, is that over the rational
     numbers unless the prime divides all their largest minors that are not 0. Of two-way tables and
     of one hierarchy all minors are 0, 1 or -1, and the result is exact. Else a determined cell is
     missed only if both primes divide such minors: a cell that either of them finds is returned.
+    Where only some `targets`, (n,), are asked for, others may be missing. A matrix of more than
+    `most` coefficients is not eliminated: only cells that follow one after another are returned
+    then. Raises TimeUpError at a limit.
     """
-    cells = np.flatnonzero(is_suppressed)
-    result = np.zeros(len(is_suppressed), dtype=bool)
-    for prime in PRIMES:
-        result[cells] |= _unit_rows(_matrix(equations, is_suppressed, cells), prime)
+    result, left = _simple(equations, is_suppressed)
+    rest = _without_free(equations.of_cells(left), left, targets)
+    cells = np.unique(rest.cells)
+    for prime in PRIMES if rest.count * len(cells) <= most else ():
+        matrix = _matrix(rest, cells)
+        result[cells] |= _unit_rows(matrix, prime, limit)
     return result
 
 
-def _matrix(equations: Equations, is_suppressed: Bools, cells: Ints) -> Ints:
-    """Return the dense coefficients of suppressed cells, (equations about them, cells)."""
-    some = equations.of_cells(is_suppressed)
+def _simple(equations: Equations, is_suppressed: Bools) -> tuple[Bools, Bools]:
+    """Return the cells that are the only suppressed one of an equation, or are so once others of
+    them are known, (n,), and the suppressed cells without them."""
+    single, left = np.zeros(len(is_suppressed), dtype=bool), is_suppressed.copy()
+    while True:
+        is_term = left[equations.cells]
+        sizes = np.bincount(equations.rows[is_term], minlength=equations.count)
+        alone = equations.cells[is_term & (sizes == 1)[equations.rows]]
+        if not len(alone):
+            return single, left
+        single[alone], left[alone] = True, False
+
+
+def _without_free(some: Equations, is_suppressed: Bools, targets: Bools | None) -> Equations:
+    """Return equations without those that have a cell that is in no other, and no target: whatever
+    the others of its equation are, it makes up for them."""
+    while targets is not None and some.count:
+        counts = np.bincount(some.cells, minlength=len(is_suppressed))
+        is_free = (counts == 1) & ~targets
+        free = np.unique(some.rows[is_free[some.cells]])
+        if not len(free):
+            break
+        is_left = ~np.isin(some.rows, free)
+        sizes = np.delete(np.diff(some.starts), free)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        some = Equations(starts, some.cells[is_left], some.coefficients[is_left])
+    return some
+
+
+def _matrix(some: Equations, cells: Ints) -> Ints:
+    """Return the dense coefficients of the cells of equations, (equations, cells)."""
     matrix = np.zeros((some.count, len(cells)), dtype=np.int64)
     np.add.at(matrix, (some.rows, np.searchsorted(cells, some.cells)), some.coefficients)
     return matrix
 
 
-def _unit_rows(matrix: Ints, prime: int) -> Bools:
+def _unit_rows(matrix: Ints, prime: int, limit: WorkTime) -> Bools:
     """Return the columns, (columns,), whose unit vectors are in the row space modulo a prime."""
     rest = matrix % prime
     result = np.zeros(matrix.shape[1], dtype=bool)
@@ -98,6 +138,7 @@ def _unit_rows(matrix: Ints, prime: int) -> Bools:
         return result
     is_free = np.ones(len(rest), dtype=bool)
     while True:
+        limit.check()
         sizes = np.where(is_free, np.count_nonzero(rest, axis=1), 0)
         candidates = np.flatnonzero(sizes)
         if not len(candidates):

@@ -25,6 +25,7 @@ from policy_engine.kernels.output_checks.table_system import (
     Ints,
     TableSystem,
 )
+from policy_engine.kernels.output_checks.work_time import UNLIMITED, WorkTime
 
 _ENOUGH = 1 - 1e-7
 _NOTHING = 1e-9
@@ -67,11 +68,12 @@ class MoveResult:
 class PatternAttack:
     """An attacker's programme over the cells of a pattern, (n,) from 0 to 1, warm from one need
     to the next. Unlike the audit's it is about differences to the true table, scaled by the pattern
-    and no farther than the level of the need.
+    and no farther than the level of the need. All of its programmes raise TimeUpError at a limit.
     """
 
     system: TableSystem
     pattern: Floats
+    limit: WorkTime = UNLIMITED
     cells: Ints = field(init=False)
     _is_open: Bools = field(init=False)
     _solver: Any = field(init=False)
@@ -119,7 +121,7 @@ class PatternAttack:
         set_bounds(self._solver, mine, np.zeros(len(own)), np.zeros(len(own)))
         set_bounds(self._solver, column, low, high)
         set_costs(self._solver, column, np.array([-float(sign)]))
-        is_found = run_until_optimal(self._solver)
+        is_found = run_until_optimal(self._solver, self.limit)
         solution = self._solver.getSolution()
         result = self._result(solution, cell, sign * level) if is_found else self._none()
         set_costs(self._solver, column, np.zeros(1))

@@ -4,6 +4,7 @@ The cheapest pattern is searched for until it is proven or time ends; tables wit
 cut into those that they are made of.
 """
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -11,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from policy_engine.errors import InternalError
-from policy_engine.kernels.output_checks.heuristic_suppression import search_subtables
+from policy_engine.kernels.output_checks.heuristic_suppression import pattern_of_parts, search_from
 from policy_engine.kernels.output_checks.optimal_suppression import is_proven, search_optimum
 from policy_engine.kernels.output_checks.suppression_audit import attack_pattern
 from policy_engine.kernels.output_checks.suppression_search import SuppressionSearch
@@ -21,11 +22,12 @@ from policy_engine.kernels.output_checks.table_system import (
     Ints,
     TableSystem,
 )
+from policy_engine.kernels.output_checks.work_time import WorkTime
 
 SuppressionMethod = Literal["optimal", "heuristic", "sub-tables"]
 
 MOST_CELLS_AT_ONCE = 12_000
-"""A table of more cells that is made of several is searched one after another."""
+"""A table of more cells is searched by those that it is made of, one after another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,22 +58,27 @@ class CellSuppression:
         return not len(self.unprotectable)
 
 
-def suppress(system: TableSystem, seconds: float) -> CellSuppression:
+def suppress(
+    system: TableSystem, seconds: float, most_seconds: float = math.inf
+) -> CellSuppression:
     """Return a pattern that protects every primary cell that any pattern protects.
 
-    It is the cheapest if `seconds` suffice to prove it, and the cheapest that was found otherwise;
-    what is always done, a first pattern, its repair and the audit, may take longer. Most lone
-    contributors learn nothing from a pattern that others learn nothing from: a pattern is searched
-    for again only because of those who do. Raises DataError (C011) without highspy, and
-    InternalError if the audit finds a cell unprotected.
+    It is the cheapest if `seconds` of the processor suffice to prove it, and the cheapest that was
+    found otherwise; what is always done, a first pattern, its repair and the audit, may take
+    longer, but no longer than `most_seconds`. Most lone contributors learn nothing from a pattern
+    that others learn nothing from: a pattern is searched for again only because of those who do.
+    Raises DataError (C011) without highspy, TimeUpError where no pattern is found and attacked in
+    `most_seconds`, and InternalError if the audit finds a cell unprotected.
     """
-    start = time.monotonic()
-    is_large = system.size > MOST_CELLS_AT_ONCE and len(system.layout.subtables) > 1
+    start, limit = time.monotonic(), WorkTime.of_seconds(most_seconds)
+    search_time = WorkTime.of_seconds(seconds)
+    is_large = system.size > MOST_CELLS_AT_ONCE
     attackers: set[int] = set()
+    search: SuppressionSearch | None = None
     while True:
-        search = SuppressionSearch(_attacked_by(system, attackers), start + seconds)
-        (search_subtables if is_large else search_optimum)(search)
-        exposed = attack_pattern(system, search.best)
+        attacked = _attacked_by(system, attackers)
+        search = (_by_parts if is_large else _at_once)(attacked, search_time, limit, search)
+        exposed = attack_pattern(system, search.best, limit)
         others = {one.contributor for one in exposed} - attackers - {NOBODY}
         if not others:
             break
@@ -87,6 +94,32 @@ def suppress(system: TableSystem, seconds: float) -> CellSuppression:
         seconds=time.monotonic() - start,
         unprotectable=search.unprotectable,
     )
+
+
+def _at_once(
+    system: TableSystem,
+    search_time: WorkTime,
+    limit: WorkTime,
+    before: SuppressionSearch | None,  # noqa: ARG001 (of two)
+) -> SuppressionSearch:
+    search = SuppressionSearch(system, search_time, limit)
+    search_optimum(search)
+    return search
+
+
+def _by_parts(
+    system: TableSystem, search_time: WorkTime, limit: WorkTime, before: SuppressionSearch | None
+) -> SuppressionSearch:
+    """Search by sub-tables, which have half of all time, but no less than a search has that ends
+    early: to repair the whole takes much longer where they are not protected. Most of the rest is
+    for what has to be done: that repair, and the audit."""
+    former = None if before is None else before.best
+    of_parts = WorkTime.of_seconds(max(search_time.left, limit.share(2)))
+    first = pattern_of_parts(system, of_parts, limit, former)
+    rest = WorkTime.of_seconds(max(search_time.left, limit.share(4)))
+    search = SuppressionSearch(system, rest, limit, first)
+    search_from(search)
+    return search
 
 
 def _attacked_by(system: TableSystem, attackers: set[int]) -> TableSystem:

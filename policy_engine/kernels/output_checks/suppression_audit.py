@@ -18,8 +18,10 @@ from policy_engine.kernels.output_checks.table_system import (
     Ints,
     TableSystem,
 )
+from policy_engine.kernels.output_checks.work_time import UNLIMITED, WorkTime
 
 _TOLERANCE = 1e-6
+_MOST_COEFFICIENTS = 4e6
 
 
 @dataclass(frozen=True)
@@ -40,19 +42,21 @@ class UnprotectedCell:
         return self.upper - self.lower <= _TOLERANCE * max(abs(self.lower), 1.0)
 
 
-def attack_pattern(system: TableSystem, is_suppressed: Bools) -> tuple[UnprotectedCell, ...]:
+def attack_pattern(
+    system: TableSystem, is_suppressed: Bools, limit: WorkTime = UNLIMITED
+) -> tuple[UnprotectedCell, ...]:
     """Return the primary cells that a pattern, (n,), does not protect, each once for each attacker.
 
     Attackers are one who knows only what is published, and each lone contributor of suppressed
-    cells, of whom the others' cells are to be protected.
+    cells, of whom the others' cells are to be protected. Raises TimeUpError at a limit.
     """
-    attack, primaries = CellAttack(system, is_suppressed), np.flatnonzero(system.is_primary)
+    attack, primaries = CellAttack(system, is_suppressed, limit), np.flatnonzero(system.is_primary)
     unknown = primaries[is_suppressed[primaries]]
     failures = [_published(system, cell) for cell in primaries[~is_suppressed[primaries]].tolist()]
     failures += _failures(attack, NOBODY, unknown, [])
     own = contributor_cells(system, is_suppressed)
     failures += _lone_failures(attack, own, [*own], unknown)
-    return (*failures, *_determined_others(system, is_suppressed, failures))
+    return (*failures, *_determined_others(system, is_suppressed, failures, limit))
 
 
 def _lone_failures(
@@ -135,9 +139,16 @@ def _published(system: TableSystem, cell: int) -> UnprotectedCell:
 
 
 def _determined_others(
-    system: TableSystem, is_suppressed: Bools, failures: list[UnprotectedCell]
+    system: TableSystem,
+    is_suppressed: Bools,
+    failures: list[UnprotectedCell],
+    limit: WorkTime,
 ) -> list[UnprotectedCell]:
-    """Return the primary cells that elimination finds and the programmes did not."""
-    exact = determined(system.equations, is_suppressed) & system.is_primary
+    """Return the primary cells that elimination finds and the programmes did not; of many cells,
+    only the programmes tell."""
+    exact = determined(
+        system.equations, is_suppressed, limit, system.is_primary, _MOST_COEFFICIENTS
+    )
+    exact &= system.is_primary
     exact[[one.cell for one in failures]] = False
     return [_published(system, int(cell)) for cell in np.flatnonzero(exact)]

@@ -1,7 +1,5 @@
 """What searches for patterns of suppression share: attacks, repairs and the best pattern so far."""
 
-import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,8 +32,11 @@ from policy_engine.kernels.output_checks.table_system import (
     Ints,
     TableSystem,
 )
+from policy_engine.kernels.output_checks.work_time import UNLIMITED, TimeUpError, WorkTime
 
 _MOST_REPAIRS = 20
+_FIRST_MOVES = 16
+"""How many needs are met before all that are left are looked at again; twice as many each time."""
 
 
 @dataclass(eq=False)
@@ -43,10 +44,14 @@ class SuppressionSearch:
     """A search for a cheap pattern that satisfies all needs that any pattern can satisfy.
 
     `best` is the cheapest pattern found, (n,), and `bound` what every pattern costs at the least.
+    In its `time` it is improved; what has to be done anyway raises TimeUpError at the `limit`. It
+    begins with the `first` pattern, (n,), if there is one.
     """
 
     system: TableSystem
-    deadline: float
+    time: WorkTime
+    limit: WorkTime = UNLIMITED
+    first: Bools | None = None
     needs: ProtectionNeeds = field(init=False)
     witnesses: Witnesses = field(init=False)
     unprotectable: Ints = field(init=False)
@@ -67,9 +72,10 @@ class SuppressionSearch:
 
     def _never_met(self) -> list[int]:
         """Return the needs that not even the pattern satisfies that publishes the least."""
-        failures = self.failures(self.system.first_pattern.astype(np.float64))
+        first = self.system.first_pattern if self.first is None else self.first
+        failures = self.failures(first.astype(np.float64), self.limit)
         is_asked = self._whole_moves(failures)
-        never = self.failures(self.best.astype(np.float64), is_asked)
+        never = self.failures(self.best.astype(np.float64), self.limit, is_asked)
         return [int(number) for number in np.flatnonzero(self._whole_moves(never))]
 
     def _whole_moves(self, failures: list[tuple[int, MoveResult]]) -> Bools:
@@ -82,7 +88,7 @@ class SuppressionSearch:
     @property
     def seconds_left(self) -> float:
         """How long the search may go on."""
-        return self.deadline - time.monotonic()
+        return self.time.left
 
     @property
     def cost(self) -> float:
@@ -90,19 +96,19 @@ class SuppressionSearch:
         return self.system.cost(self.best)
 
     def failures(
-        self, pattern: Floats, asked_needs: Bools | None = None
+        self, pattern: Floats, limit: WorkTime, asked_needs: Bools | None = None
     ) -> list[tuple[int, MoveResult]]:
         """Return needs that a pattern, (n,) from 0 to 1, does not satisfy, with the attacks.
 
         Where a move fails for whoever knows only what is published, it fails for those who know
-        more, and is returned for the former alone.
+        more, and is returned for the former alone. Raises TimeUpError at a limit.
         """
         is_met = self.witnesses.satisfied(pattern)
         if asked_needs is not None:
             is_met = is_met | ~asked_needs
         if is_met.all():
             return []
-        attack, failures = PatternAttack(self.system, pattern), []
+        attack, failures = PatternAttack(self.system, pattern, limit), []
         for move in np.flatnonzero(~is_met.all(axis=1)).tolist():
             # Who knows no cell comes first, and then all others together.
             for some in (np.zeros(1, np.int64), np.arange(1, is_met.shape[1])):
@@ -137,35 +143,33 @@ class SuppressionSearch:
     def offer(self, pattern: Bools, *, is_last_resort: bool = False) -> None:
         """Repair a pattern, clean it, and keep it where it is the cheapest so far.
 
-        A last resort is repaired even if that takes longer than there is time.
+        A last resort is repaired even if that takes longer than there is time, up to the limit.
+        Raises TimeUpError where that does not suffice.
         """
-        repaired = self._repaired(pattern, math.inf if is_last_resort else self.seconds_left)
+        repaired = self._repaired(pattern, self.limit if is_last_resort else self.time)
         if repaired is not None:
             cleaned = self.cleaned(repaired)
             if self.system.cost(cleaned) < self.cost:
                 self.best = cleaned
 
-    def _repaired(self, pattern: Bools, seconds: float) -> Bools | None:
+    def _repaired(self, pattern: Bools, limit: WorkTime) -> Bools | None:
         """Return a pattern with more cells, for each need those of the cheapest way of moving its
         cell (Kelly, Golden and Assad: Cell suppression: disclosure protection for sensitive
-        tabular data, Networks 22(4), 1992). None where time ends first."""
-        result, end = pattern | self.system.first_pattern, time.monotonic() + seconds
-        for _ in range(_MOST_REPAIRS):
-            failures = self.failures(result.astype(np.float64))
+        tabular data, Networks 22(4), 1992). None where that takes too many rounds."""
+        result = pattern | self.system.first_pattern
+        for repair in range(_MOST_REPAIRS):
+            failures = self.failures(result.astype(np.float64), limit)
             if not failures:
                 return result
-            if time.monotonic() > end:
-                break
-            # The worst first: what they need serves others.
+            # The worst first, and few of them: what they need serves others, and to see that takes
+            # less time than to find a cheapest way.
             numbers = [one for one, _ in sorted(failures, key=lambda pair: pair[1].share)]
-            result = self._with_moves(result, numbers, end)
+            result = self._with_moves(result, numbers[: _FIRST_MOVES << repair], limit)
         return None
 
-    def _with_moves(self, pattern: Bools, numbers: list[int], end: float) -> Bools:
-        flow = CheapestMove(self.system, pattern)
+    def _with_moves(self, pattern: Bools, numbers: list[int], limit: WorkTime) -> Bools:
+        flow = CheapestMove(self.system, pattern, limit)
         for number in numbers:
-            if time.monotonic() > end:
-                break
             if not self.witnesses.satisfied(flow.pattern.astype(np.float64)).flat[number]:
                 moved = flow.moved(self.needs.need(number))
                 self.witnesses.add(moved, flow.pattern.astype(np.float64))
@@ -173,16 +177,21 @@ class SuppressionSearch:
         return flow.pattern
 
     def cleaned(self, pattern: Bools) -> Bools:
-        """Return a pattern without the cells that no need requires, the dearest left out first."""
+        """Return a pattern without the cells that no need requires, the dearest left out first, so
+        far as time suffices."""
         result = pattern.astype(np.float64)
-        attack = PatternAttack(self.system, result.copy())
+        attack = PatternAttack(self.system, result.copy(), self.time)
         extra = np.flatnonzero(pattern & ~self.system.first_pattern)
         for cell in extra[np.argsort(-self.system.weights[extra], kind="stable")].tolist():
-            if self.seconds_left < 0:
-                break
             result[cell] = 0.0
             attack.publish(cell)
-            if not self._withstands(attack, result):
+            try:
+                self.time.check()
+                is_needed = not self._withstands(attack, result)
+            except TimeUpError:
+                result[cell] = 1.0
+                break
+            if is_needed:
                 result[cell] = 1.0
                 attack.suppress(cell)
         return np.asarray(result > 0)
@@ -205,6 +214,7 @@ class CheapestMove:
 
     system: TableSystem
     pattern: Bools
+    limit: WorkTime = UNLIMITED
     _solver: Any = field(init=False)
 
     def __post_init__(self) -> None:
@@ -243,7 +253,7 @@ class CheapestMove:
         both = np.concatenate([own, own + size])
         set_bounds(self._solver, both, np.zeros(len(both)), np.zeros(len(both)))
         set_bounds(self._solver, column, limits, limits)
-        is_found = run_until_optimal(self._solver)
+        is_found = run_until_optimal(self._solver, self.limit)
         values = np.array(self._solver.getSolution().col_value)
         set_bounds(
             self._solver, column, np.zeros(2), np.array([system.up[cell], system.down[cell]])

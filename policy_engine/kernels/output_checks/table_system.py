@@ -84,12 +84,32 @@ class Equations:
 class TableLayout:
     """The equations between the cells of a table, and the tables without hierarchies it is made of.
 
-    Each of `subtables` has the numbers of its cells; one comes after those that its totals are in.
+    Each of `grids` has the numbers of its cells, along each dimension with a total those of its
+    parts and then the total; one comes after those that its totals are in.
     """
 
     cells: int
     equations: Equations
-    subtables: tuple[Ints, ...]
+    grids: tuple[Ints, ...]
+
+    @property
+    def subtables(self) -> tuple[Ints, ...]:
+        """The numbers of the cells of each grid, in one row."""
+        return tuple(grid.ravel() for grid in self.grids)
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeDimension:
+    """A dimension of so many codes, of which one may be a part of several totals, as a district is
+    of a region and of those of its kind; each of `lines` has parts and, as its last code, their
+    total."""
+
+    codes: int
+    lines: tuple[Ints, ...]
+
+
+Dimension = Ints | LatticeDimension
+"""The parent of each code, (codes,), which is -1 where it has none; or a lattice."""
 
 
 def flat_dimension(parts: int) -> Ints:
@@ -97,16 +117,26 @@ def flat_dimension(parts: int) -> Ints:
     return np.append(np.full(parts, parts), NOBODY)
 
 
-def lay_out(dimensions: Sequence[Ints]) -> TableLayout:
+def lay_out(dimensions: Sequence[Dimension]) -> TableLayout:
     """Return the layout of a table of any number of dimensions; its cells are in C order.
 
     A dimension is the parent of each of its codes, (codes,): the code that it is summed up in, or
-    -1. So a dimension without any parent has no total. Raises ValueError for parents in a circle.
+    -1; or its lines. So a dimension without any parent has no total. Raises ValueError for parents
+    in a circle.
     """
-    sizes = tuple(len(parents) for parents in dimensions)
+    lattices = [_lattice(one) for one in dimensions]
+    sizes = tuple(one.codes for one in lattices)
     numbers = np.arange(int(np.prod(sizes))).reshape(sizes)
-    rows = [row for axis, one in enumerate(dimensions) for row in _lines(numbers, axis, one)]
-    return TableLayout(numbers.size, _stacked(rows), _subtables(numbers, dimensions))
+    rows = [row for axis, one in enumerate(lattices) for row in _lines(numbers, axis, one.lines)]
+    return TableLayout(numbers.size, _stacked(rows), _grids(numbers, lattices))
+
+
+def _lattice(dimension: Dimension) -> LatticeDimension:
+    if isinstance(dimension, LatticeDimension):
+        return dimension
+    totals = np.unique(dimension[dimension != NOBODY])
+    lines = [np.append(np.flatnonzero(dimension == total), total) for total in totals]
+    return LatticeDimension(len(dimension), tuple(lines))
 
 
 def link(layouts: Sequence[TableLayout], numbers: Sequence[Ints]) -> TableLayout:
@@ -128,17 +158,15 @@ def link(layouts: Sequence[TableLayout], numbers: Sequence[Ints]) -> TableLayout
         np.concatenate([cells[one.equations.cells] for one, cells in pairs]),
         np.concatenate([one.equations.coefficients for one in layouts]),
     )
-    return TableLayout(count, equations, tuple(n[s] for one, n in pairs for s in one.subtables))
+    return TableLayout(count, equations, tuple(n[s] for one, n in pairs for s in one.grids))
 
 
-def _lines(numbers: Ints, axis: int, parents: Ints) -> list[tuple[Ints, Ints]]:
+def _lines(numbers: Ints, axis: int, lines: Sequence[Ints]) -> list[tuple[Ints, Ints]]:
     """Return cells and coefficients, (lines, terms) and (terms,), of every total along an axis."""
-    lines = np.moveaxis(numbers, axis, -1).reshape(-1, len(parents))
-    totals = np.unique(parents[parents != NOBODY])
-    parts = [np.flatnonzero(parents == total) for total in totals]
+    every = np.moveaxis(numbers, axis, -1).reshape(-1, numbers.shape[axis])
     return [
-        (lines[:, np.append(total, some)], np.append(-1, np.ones(len(some), dtype=np.int64)))
-        for total, some in zip(totals, parts, strict=True)
+        (every[:, np.roll(one, 1)], np.append(-1, np.ones(len(one) - 1, dtype=np.int64)))
+        for one in lines
     ]
 
 
@@ -152,36 +180,37 @@ def _stacked(blocks: list[tuple[Ints, Ints]]) -> Equations:
     )
 
 
-def _subtables(numbers: Ints, dimensions: Sequence[Ints]) -> tuple[Ints, ...]:
+def _grids(numbers: Ints, dimensions: Sequence[LatticeDimension]) -> tuple[Ints, ...]:
     """Return the cells of every choice of one total, with its parts, along each dimension."""
     tables = [(0, numbers)]
-    for axis, parents in enumerate(dimensions):
+    for axis, dimension in enumerate(dimensions):
         tables = [
             (depth + more, np.take(table, codes, axis))
             for depth, table in tables
-            for more, codes in _families(parents)
+            for more, codes in _families(dimension)
         ]
-    return tuple(table.ravel() for _, table in sorted(tables, key=lambda pair: pair[0]))
+    return tuple(table for _, table in sorted(tables, key=lambda pair: pair[0]))
 
 
-def _families(parents: Ints) -> list[tuple[int, Ints]]:
+def _families(dimension: LatticeDimension) -> list[tuple[int, Ints]]:
     """Return the totals of a dimension with their parts, and how deep each of them is."""
-    totals = np.unique(parents[parents != NOBODY])
-    families = [
-        (_depth(parents, int(total)), np.append(np.flatnonzero(parents == total), total))
-        for total in totals
-    ]
-    alone = np.flatnonzero((parents == NOBODY) & ~np.isin(np.arange(len(parents)), totals))
+    depths = _depths(dimension)
+    families = [(int(depths[line[-1]]), line) for line in dimension.lines]
+    codes = np.concatenate([np.zeros(0, np.int64), *dimension.lines])
+    alone = np.setdiff1d(np.arange(dimension.codes), codes)
     return sorted(families, key=lambda pair: pair[0]) + ([(0, alone)] if len(alone) else [])
 
 
-def _depth(parents: Ints, code: int) -> int:
-    depth = 0
-    while parents[code] != NOBODY:
-        code, depth = int(parents[code]), depth + 1
-        if depth > len(parents):
-            raise ValueError("A dimension's codes are each other's parents. They must end in one.")
-    return depth
+def _depths(dimension: LatticeDimension) -> Ints:
+    """Return how many totals at the most each code is a part of, one of the other: (codes,)."""
+    depths = np.zeros(dimension.codes, np.int64)
+    for _ in range(dimension.codes + 1):
+        before = depths.copy()
+        for line in dimension.lines:
+            depths[line[:-1]] = np.maximum(depths[line[:-1]], depths[line[-1]] + 1)
+        if (depths == before).all():
+            return depths
+    raise ValueError("A dimension's codes are each other's parents. They must end in one.")
 
 
 @dataclass(frozen=True, eq=False)

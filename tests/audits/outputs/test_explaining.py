@@ -1,6 +1,7 @@
 """What is told of cells that are not released, and to whom."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from policy_engine.audits.outputs.judging import judge
 from policy_engine.audits.outputs.model import (
     CellEvidence,
     Measure,
+    MeasureSuppression,
     ResultTable,
     ShownStatistic,
     Statbarn,
@@ -66,6 +68,16 @@ def test_owner_learns_the_evidence_and_the_thresholds():
         "negatives": 0,
     }
     assert told["check"]["profile"]["max_two_largest_share"] == 0.9
+
+
+def test_owner_learns_how_cells_that_protect_others_were_found_and_assignee_does_not():
+    way = MeasureSuppression("total", "sub-tables", 3, 0.125)
+    told = confidential_verdict(replace(verdict(), suppressions=(way,)))
+    expected = {"column": "total", "method": "sub-tables", "cells": 3, "gap": 0.125}
+    assert told["suppressions"] == [expected]
+    text = json.dumps(public_verdict(replace(verdict(), suppressions=(way,))))
+    assert "sub-tables" not in text
+    assert "suppressions" not in text
 
 
 def test_reason_is_one_sentence():

@@ -70,3 +70,18 @@ def test_districts_of_one_region_are_shown_with_it(session):
     session.nested("district", within="region")
     north = session.groupby(["region", "district"], data=frame[frame.region == "n"]).size()
     assert north.to_pandas()["size"].tolist() == [30, 24]
+
+
+def test_a_small_district_is_hidden_by_another_one_beside_totals(tmp_path):
+    """Four are in s3, and the fewest others in w2: no total of a region is shown."""
+    frame = people()
+    frame["sex"] = ["f" if number % 2 else "m" for number in range(len(frame))]
+    about = {"data": frame, "profile": "abs", "unit": "person"}
+    with output_session(None, tmp_path / "out", **about) as session:
+        session.nested("district", within="region")
+        session.crosstab(["region", "district"], "sex", margins=True)
+        [output] = session._outputs.values()
+        withheld = {cell.keys["district"] for cell in output.verdict.cells()}
+        [way] = output.verdict.suppressions
+    assert withheld == {"s3", "w2"}
+    assert (way.method, way.cells, way.gap) == ("optimal", 3, 0)

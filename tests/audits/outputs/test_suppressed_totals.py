@@ -56,6 +56,55 @@ def test_nothing_more_is_suppressed_where_the_policy_asks_for_nothing_more():
     assert (~verdict.released).sum() == 1
 
 
+def line_of(counts, is_nested):
+    """Return the verdict on counts in a line with their total; or by hundreds, with theirs."""
+    hundreds = np.arange(len(counts)) // 100 if is_nested else np.zeros(len(counts), np.int64)
+    sums = np.bincount(hundreds, counts).astype(np.int64)
+    every = np.concatenate([counts, sums, *([[counts.sum()]] if is_nested else [])])
+    codes = np.full((len(every), 2), TOTAL)
+    codes[: len(counts)] = np.column_stack([hundreds, np.arange(len(counts))])
+    codes[len(counts) : len(counts) + len(sums), 0] = np.arange(len(sums))
+    measure = Measure("n", (ShownStatistic(Statbarn.FREQUENCIES, CellEvidence(every)),))
+    labels = range(len(sums)), range(len(counts))
+    table = ResultTable(("a", "b"), labels, codes, (measure,), every[:, None] * 1.0)
+    return suppress_totals(judge(table, OutputCheck(profile=PROFILES["abs"])))
+
+
+def test_what_is_not_shown_in_time_to_protect_is_for_a_person_to_decide(monkeypatch):
+    """All totals are: the cells that pass tell nothing without them."""
+    monkeypatch.setattr(suppressing, "_MOST_SECONDS", 0.0)
+    verdict, shape = verdict_on(COUNTS)
+    is_shown = verdict.released.reshape(shape)
+    assert is_shown[:3, :3].sum() == 8
+    assert not is_shown[3].any()
+    assert not is_shown[:, 3].any()
+    totals = [cell for cell in verdict.cells() if len(cell.keys) < 2]
+    assert {(cell.public_reason.value, cell.outcome.value) for cell in totals} == {
+        ("K048", "review")
+    }
+    [way] = verdict.suppressions
+    assert (way.method, way.cells) == ("none in time", 7)
+
+
+def test_the_verdict_says_how_cells_that_protect_others_were_found():
+    verdict, _ = verdict_on(COUNTS)
+    [way] = verdict.suppressions
+    assert (way.measure, way.method, way.cells, way.gap) == ("n", "optimal", 3, 0)
+    assert verdict_on(COUNTS + 10)[0].suppressions == ()
+
+
+@pytest.mark.parametrize("is_nested", [pytest.param(False, marks=pytest.mark.nightly), True])
+def test_a_table_of_more_cells_than_are_searched_at_once_is_protected_by_its_parts(is_nested):
+    """In a line of 12,099 and their total, or in districts of a hundred in regions."""
+    counts = 20 + np.arange(12_100) % 40
+    counts[7] = 4
+    verdict = line_of(counts, is_nested)
+    assert (verdict.reasons[:, 0] != 0).sum() == 2
+    [way] = verdict.suppressions
+    assert (way.method, way.cells) == ("sub-tables", 1)
+    assert way.gap < 1
+
+
 def test_table_without_small_cells_stays_as_it_is():
     verdict, _ = verdict_on(COUNTS + 10)
     assert verdict.released.all()

@@ -91,6 +91,32 @@ def test_elimination_and_ranks_agree_on_hierarchies(is_suppressed):
     assert (determined(equations, is_suppressed) == by_ranks(equations, is_suppressed)).all()
 
 
+@given(
+    st.lists(st.booleans(), min_size=21, max_size=21).map(np.array),
+    st.lists(st.booleans(), min_size=21, max_size=21).map(np.array),
+)
+def test_of_some_cells_alone_it_is_told_as_of_all(is_suppressed, targets):
+    regions = np.array([4, 4, 5, 5, 6, 6, -1])
+    equations = lay_out([regions, flat_dimension(2)]).equations
+    every, some = determined(equations, is_suppressed), is_suppressed & targets
+    assert (determined(equations, is_suppressed, targets=targets)[some] == every[some]).all()
+
+
+def test_what_is_too_large_to_eliminate_tells_what_follows_step_by_step():
+    """The second of two lines is determined by the first, whose other cell is published."""
+    equations = lay_out([flat_dimension(3), flat_dimension(3)]).equations
+    is_suppressed = np.zeros((4, 4), dtype=bool)
+    is_suppressed[[0, 1, 1, 2, 2, 0], [0, 0, 1, 1, 2, 3]] = True
+    every = determined(equations, is_suppressed.ravel())
+    assert np.flatnonzero(every).tolist() == np.flatnonzero(is_suppressed).tolist()
+    is_suppressed[[3, 3], [1, 2]] = True
+    every = determined(equations, is_suppressed.ravel())
+    some = determined(equations, is_suppressed.ravel(), most=1)
+    assert some.tolist() == every.tolist()
+    is_suppressed[:] = True
+    assert not determined(equations, is_suppressed.ravel(), most=1).any()
+
+
 def test_both_cells_of_a_table_and_its_margin_elsewhere_are_determined():
     """Of ACRO 1.0.2: a table of region by sector whose cells 6 and 1 are blank, and whose totals
     were made without them, 78 and 33; another table has the totals of regions, 84 and 34."""

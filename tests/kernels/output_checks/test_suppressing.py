@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.errors import InternalError
-from policy_engine.kernels.output_checks import suppressing
+from policy_engine.kernels.output_checks import heuristic_suppression, suppressing
+from policy_engine.kernels.output_checks.heuristic_suppression import parts_of
 from policy_engine.kernels.output_checks.suppressing import suppress
 from policy_engine.kernels.output_checks.suppression_audit import attack_pattern
 from policy_engine.kernels.output_checks.table_system import (
@@ -16,6 +17,7 @@ from policy_engine.kernels.output_checks.table_system import (
     link,
     table_system,
 )
+from policy_engine.kernels.output_checks.work_time import TimeUpError
 
 LONG = 60.0
 
@@ -224,6 +226,52 @@ def test_a_hierarchy_is_protected_at_once_and_by_its_tables(seed, monkeypatch):
     assert by_tables.method == "sub-tables"
     assert by_tables.is_protected
     assert by_tables.bound <= optimal.cost <= by_tables.cost
+
+
+@pytest.mark.parametrize("sizes", [(5, 4), (3, 4, 2)])
+def test_every_equation_of_a_table_is_in_one_of_its_slices(sizes):
+    layout = lay_out([flat_dimension(size) for size in sizes])
+    parts, terms = parts_of(layout, 9), layout.equations
+    assert max(map(len, parts)) < layout.cells
+    lines = np.split(terms.cells, terms.starts[1:-1])
+    assert len(lines) == terms.count
+    assert all(any(np.isin(line, part).all() for part in parts) for line in lines)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_table_without_hierarchies_is_protected_by_its_slices(seed, monkeypatch):
+    cells = np.random.default_rng(seed).poisson(12, (5, 6))
+    values = with_totals(cells)
+    is_primary = np.zeros(values.shape, dtype=bool)
+    is_primary[:5, :6] = (cells > 0) & (cells < 8)
+    system = table_system(lay_out([flat_dimension(5), flat_dimension(6)]), values, is_primary)
+    optimal = suppress(system, LONG)
+    monkeypatch.setattr(suppressing, "MOST_CELLS_AT_ONCE", 10)
+    monkeypatch.setattr(heuristic_suppression, "MOST_CELLS_OF_PART", 10)
+    by_slices = suppress(system, LONG, LONG)
+    assert by_slices.method == "sub-tables"
+    assert by_slices.is_protected
+    assert not attack_pattern(system, by_slices.is_suppressed)
+    assert by_slices.bound <= optimal.cost <= by_slices.cost
+
+
+@pytest.mark.parametrize("most_cells", [10, 12_000])
+def test_a_pattern_that_is_not_found_and_attacked_in_time_is_none(most_cells, monkeypatch):
+    monkeypatch.setattr(suppressing, "MOST_CELLS_AT_ONCE", most_cells)
+    with pytest.raises(TimeUpError):
+        suppress(hierarchical(1), 0.0, 0.0)
+
+
+def test_an_audit_that_does_not_end_in_time_shows_nothing(monkeypatch):
+    attack = suppressing.attack_pattern
+
+    def slow(system, pattern, limit):
+        monkeypatch.setattr(type(limit), "left", -1.0)
+        return attack(system, pattern, limit)
+
+    monkeypatch.setattr(suppressing, "attack_pattern", slow)
+    with pytest.raises(TimeUpError):
+        suppress(hierarchical(1), LONG, LONG)
 
 
 def test_without_time_there_is_a_protected_pattern_all_the_same():

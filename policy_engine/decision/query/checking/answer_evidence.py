@@ -28,6 +28,7 @@ def evidence_json(
     query, who asked, the check with its thresholds, the digest of the data, and the entry of the
     ledger, `number` 0 where nothing could leave. `ledger` of a cell is what the ledger has against
     it: what would be told of how many, and by which cells of which entries, 0 being this answer.
+    `suppressions` say how the cells were found that protect others from totals.
     """
     verdict, recorded = checked.judged or checked.verdict, checked.recorded
     request = decision.request if decision else None
@@ -49,6 +50,7 @@ def evidence_json(
         "aggregates": dict(
             zip((one.name for one in verdict.table.measures), checked.aggregates, strict=True)
         ),
+        "suppressions": [one.to_json() for one in verdict.suppressions],
         "cells": [
             {
                 **_cell(verdict, checked.conditions, row, number),

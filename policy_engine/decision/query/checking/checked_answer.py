@@ -17,6 +17,7 @@ from policy_engine.decision.query.checking.answer_populations import DatasetRows
 from policy_engine.decision.query.checking.checkable_query import CheckableQuery, check_joins
 from policy_engine.decision.query.checking.condition_counts import ConditionCounts
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, gather_answer
+from policy_engine.decision.query.checking.joint_keys import with_joint_keys
 from policy_engine.decision.query.checking.ledger_checks import (
     RECORDING,
     AnswerLedger,
@@ -288,4 +289,5 @@ def gather(checkable: CheckableQuery, tables: "Mapping[str, pa.Table]") -> Gathe
     gathered = gather_answer(checkable.query, unit, tables, least, checkable.unfiltered)
     if checkable.check.secondary == "none":
         return gathered
-    return with_lone_units(gathered, tables)
+    alone = with_lone_units(gathered, tables)
+    return with_joint_keys(alone, tables, checkable.unfiltered)
