@@ -100,8 +100,9 @@ def plan(
 
     If the policy has several outputs, all are planned, or only the one that --asset names. With
     --data and --ledger, the release is made in memory, and what it would tell together with the
-    earlier releases of the same persons is said. Of a policy that makes nothing and lets checked
-    answers be read, it says how to ask, and how the owner is told what protecting them costs.
+    earlier releases of the same persons is said: exit 1 where apply refuses it for that. Of a
+    policy that makes nothing and lets checked answers be read, it says how to ask, and how the
+    owner is told what protecting them costs.
     """
     from policy_engine.api.planning import plan_all, plan_checks, plan_policy  # noqa: PLC0415
 
@@ -137,9 +138,17 @@ def plan(
     if output_format is Format.JSON:
         documents = [one.as_json() for one in estimates]
         print_json(documents[0] if len(documents) == 1 else documents)
-        return
-    for one in estimates:
-        one.print()
+    else:
+        for one in estimates:
+            one.print()
+    refused = [one.plan.publish.asset for one in estimates if one.is_refused]
+    for asset_refused in refused:
+        typer.echo(f"note: {asset_refused} would not be released: {_TOGETHER} (B013)", err=True)
+    if refused:
+        raise typer.Exit(1)
+
+
+_TOGETHER = "the policy's bounds do not hold together with earlier releases"
 
 
 def _print_checks(checks: "Sequence[RuleCheck]", output_format: Format) -> None:
@@ -166,6 +175,11 @@ class _PlanEstimate:
     unique_rows: "UniqueRows | NotApplicable | None"
     left_out: "LeftOutRows | NotApplicable | None"
     composition: "Composition | NotApplicable | None" = None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether apply refuses the release for what it tells together with earlier ones."""
+        return getattr(self.composition, "is_refused", False)
 
     def as_json(self) -> dict[str, Any]:
         estimates = {"estimate": self.cost.model_dump(mode="json")} if self.cost else {}

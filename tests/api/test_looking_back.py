@@ -51,6 +51,28 @@ def test_what_it_would_tell_is_what_it_tells(ledger):
     assert planned.together.below == 6
 
 
+def test_a_plan_that_apply_would_refuse_says_so_and_exits_with_one(tmp_path):
+    ledger, path = tmp_path / "releases.ledger", tmp_path / "patients.csv"
+    pacsv.write_csv(PATIENTS, path)
+    for name, column in (("ByAge", "age"), ("ByCode", "zip")):
+        apply_policy(policy(name, column), {DATA: path}, ledger=ledger)
+    file = tmp_path / "policy.jsonld"
+    files = ["--data", f"{DATA}={path}", "--ledger", str(ledger)]
+    file.write_text(json.dumps(policy("More", "zip", composition="intersected")))
+    told = CliRunner().invoke(make_app("plan"), ["plan", str(file), *files])
+    assert told.exit_code == 1
+    assert "so apply refuses it" in " ".join(told.stdout.split())
+    assert told.stderr.startswith("note: http://example.com/More would not be released: ")
+    told = CliRunner().invoke(make_app("plan"), ["plan", str(file), *files, "--format", "json"])
+    assert (told.exit_code, "B013" in told.stderr) == (1, True)
+    assert json.loads(told.stdout)["composition"]["together"]["least"] == 1
+    applied = [*files, "--output", str(tmp_path / "out")]
+    refused = CliRunner().invoke(make_app("apply"), ["apply", str(file), *applied])
+    assert refused.exception.code == "B013"
+    file.write_text(json.dumps(policy("More", "zip")))
+    assert CliRunner().invoke(make_app("plan"), ["plan", str(file), *files]).exit_code == 0
+
+
 def test_a_ledger_that_is_not_there_is_not_made(tmp_path):
     planned = look_back(policy("A", "zip"), {DATA: PATIENTS}, ledger=tmp_path / "new.ledger")
     assert (planned.earlier, planned.unknown) == ((), ())

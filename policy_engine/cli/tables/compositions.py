@@ -23,5 +23,5 @@ def composition_lines(composition: "Composition | NotApplicable | None") -> Iter
         yield f"earlier releases: {line}"
     if composition.joint:
         yield "earlier releases: classes are formed together with theirs"
-    if composition.bound in ("intersected", "m-invariant") and not composition.holds:
+    if composition.is_refused:
         yield f"earlier releases: the policy asks for {composition.bound!r}, so apply refuses it"

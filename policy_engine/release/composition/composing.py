@@ -233,7 +233,7 @@ class Composing:
 
     def check(self, composition: Composition) -> None:
         """Raise LedgerError (B013) where releases together break what the policy asks for."""
-        if self.bound not in ("intersected", "m-invariant") or composition.holds:
+        if not composition.is_refused:
             return
         message = f"The release {self.plan.publish.asset!r} tells too much of persons together "
         message += "with earlier ones of the same persons, which its policy does not allow."

@@ -140,6 +140,11 @@ class Composition(_Frozen):
         figures = (*self.earlier, *([self.together] if self.together else []))
         return not self.unknown and all(one.holds for one in figures)
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether the release is refused for it: its policy asks for a bound that does not hold."""
+        return self.bound in ("intersected", "m-invariant") and not self.holds
+
     def sentences(self) -> Iterator[str]:
         """Yield it in words, a sentence for each release."""
         for one in self.earlier:

@@ -1,7 +1,6 @@
 """Policies for releases of one table, and what is read of these by others than the engine."""
 
 import json
-from collections import Counter
 
 from policy_engine import apply_policy
 
@@ -68,9 +67,23 @@ def classes_of(release, quasi, key):
 def fewest(parts, everybody):
     """Return among how few persons somebody is, by the classes of several releases; those who are
     in no class of one of them are a class of it, too."""
+    return min(map(len, intersections(parts, everybody)), default=0)
+
+
+def fewest_values(parts, everybody, values):
+    """Return how few values persons have among whom somebody is, by the classes of releases."""
+    sets = ({values[one] for one in persons} for persons in intersections(parts, everybody))
+    return min(map(len, sets), default=0)
+
+
+def intersections(parts, everybody):
+    """Return the persons who are in the same class of each of several releases."""
     where = {person: [] for person in everybody}
     for classes in parts:
         for person in everybody:
             where[person].append(next((n for n, one in enumerate(classes) if person in one), -1))
-    seen = {p: tuple(one) for p, one in where.items() if any(n >= 0 for n in one)}
-    return min(Counter(seen.values()).values(), default=0)
+    together = {}
+    for person, places in where.items():
+        if any(n >= 0 for n in places):
+            together.setdefault(tuple(places), []).append(person)
+    return together.values()

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+from everyday import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from repeated_releases import asking, classes_of, fewest, released
+from repeated_releases import asking, classes_of, fewest, fewest_values, released
 
 from policy_engine import PolicyEngineError
 from policy_engine.release.budget import BudgetLedger
@@ -305,3 +306,34 @@ def test_k_holds_in_every_intersection_of_releases_made_jointly(tmp_path, table,
         made = released(policy, table, ledger)
         parts.append(classes_of(made, names, "id"))
         assert fewest(parts, range(table.num_rows)) >= k
+
+
+ASKED = st.lists(st.tuples(quasi, options), min_size=2, max_size=3)
+
+
+@settings(
+    max_examples=examples(3, times=10),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+)
+@given(people(), ASKED, st.integers(2, 4), st.integers(1, 3))
+def test_bounds_hold_in_every_intersection_of_releases_made_jointly(
+    tmp_path, table, asked, k, least
+):
+    """Whatever is released before, whoever knows all of it finds k candidates for each person, and
+    as many values of what is sensitive; who they are is read off the outputs, as anybody can."""
+    everybody = range(table.num_rows)
+    values = dict(zip(everybody, table["job"].to_pylist(), strict=True))
+    least = min(least, len({*values.values()}), k)
+    diverse = {"methods": ["l-diversity"], "l": least} if least > 1 else {}
+    ledger = tmp_path / f"{len([*tmp_path.iterdir()])}.ledger"
+    parts = []
+    for number, (names, how) in enumerate(asked):
+        own = {**how, **INTERSECTED} if number else {"partitioning": "strict"}
+        quasi_identifiers = [one for one in names if one != "job"] or ["age"]
+        secrets = ["id", "job"]
+        policy = asking(f"R{number}", quasi_identifiers, sensitive=secrets, k=k, **diverse, **own)
+        made = released(policy, table, ledger)
+        parts.append(classes_of(made, quasi_identifiers, "id"))
+        assert fewest(parts, everybody) >= k
+        assert fewest_values(parts, everybody, values) >= least
