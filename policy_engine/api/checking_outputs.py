@@ -13,6 +13,7 @@ from policy_engine.api.folder_pages import write_pages
 from policy_engine.api.session_data import column_history, load_microdata
 from policy_engine.api.session_outputs import SessionOutput
 from policy_engine.api.session_tables import recipe_request, tabulated
+from policy_engine.audits.outputs.finished_grids import finished_grids
 from policy_engine.audits.outputs.finished_tables import judged_alone, withheld_cells
 from policy_engine.audits.outputs.layout import GridLayout
 from policy_engine.audits.outputs.linked_tables import LinkedTables, are_small
@@ -149,7 +150,7 @@ def _judged(
             written=HandedInTable.of_alone(table) if table.shares else None,
             comments=table.doubt,
         )
-        outputs.append(output.judged_alone())
+        outputs.append(output.judged_alone(finished_grids(table) if kind == "counts" else ()))
     return _linked(tables, outputs, kind) if kind != "means" else outputs
 
 

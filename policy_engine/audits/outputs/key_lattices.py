@@ -29,7 +29,7 @@ class KeyLattice:
     """The dimension of some `keys` of a table.
 
     `codes` have by each closed set of keys the code of each of the combinations that occur,
-    (combinations, keys), which are `atoms` themselves: the codes below that are those of all keys.
+    (combinations, keys).
     """
 
     keys: tuple[int, ...]
@@ -37,7 +37,6 @@ class KeyLattice:
     combinations: Counts
     codes: dict[_Keys, Counts]
     dimension: LatticeDimension
-    atoms: int
 
     @classmethod
     def of(cls, keys: Sequence[int], pairs: Pairs, joint: Counts) -> Self:
@@ -54,7 +53,7 @@ class KeyLattice:
             count += int(numbers.max(initial=-1)) + 1
         lines = [line for some in closed for line in _lines(some, codes, pairs)]
         dimension = LatticeDimension(count, tuple(lines))
-        return cls(tuple(keys), pairs, own, codes, dimension, len(own))
+        return cls(tuple(keys), pairs, own, codes, dimension)
 
     def places(self, codes: Counts) -> Counts:
         """Return the code in the dimension of each row of a table by the codes of all its keys,

@@ -32,7 +32,12 @@ from policy_engine.audits.outputs.model import TOTAL, Counts, Figures
 from policy_engine.audits.outputs.odd_labels import odd_columns, odd_labels
 from policy_engine.audits.outputs.share_columns import ShareColumn, find_shares, without_shares
 from policy_engine.errors import DataError, PolicyEngineError, join_names
-from policy_engine.kernels.output_checks.table_system import TableLayout, lay_out
+from policy_engine.kernels.output_checks.table_system import (
+    LatticeDimension,
+    TableLayout,
+    lattice_of,
+    lay_out,
+)
 
 TableKind = Literal["counts", "totals", "means"]
 ACROSS = "column"
@@ -100,15 +105,20 @@ class FinishedTable:
         return size
 
     @property
-    def layout(self) -> TableLayout:
-        """The equations between the cells and all totals, shown or not."""
+    def dimensions(self) -> tuple[LatticeDimension, ...]:
+        """The labels of each key, and their total, with what they are summed up in."""
         dimensions = []
         for parents in self.parents:
             top = len(parents)
             uppers = {NOBODY: top, ALONE: NOBODY}
             own = [uppers.get(parent, parent) for parent in parents]
-            dimensions.append(np.array([*own, NOBODY], np.int64))
-        return lay_out(dimensions)
+            dimensions.append(lattice_of(np.array([*own, NOBODY], np.int64)))
+        return tuple(dimensions)
+
+    @property
+    def layout(self) -> TableLayout:
+        """The equations between the cells and all totals, shown or not."""
+        return lay_out(self.dimensions)
 
     @property
     def places(self) -> Counts:

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from policy_engine.audits.outputs.dominated_totals import upper_levels
 from policy_engine.audits.outputs.model import (
-    TOTAL,
     Counts,
     Figures,
     FoundBy,
@@ -47,17 +46,22 @@ _POSITIONS = (Statbarn.POSITION, Statbarn.MODE, Statbarn.ENDPOINTS)
 Cells = NDArray[np.bool_]
 
 
-def suppress_totals(verdict: TableVerdict) -> TableVerdict:
+def suppress_totals(
+    verdict: TableVerdict, known_grids: Sequence[TotalGrid] | None = None
+) -> TableVerdict:
     """Return the verdict with further cells suppressed, so that totals reveal none.
 
     Keys that lie in others, as districts in regions, are one hierarchy. Where the cells are not
     protected in time, totals are for a person (K048). Nothing is done where the policy asks for
     none, where no totals are released with all their parts, and where there are more cells than
     `MOST_CELLS` of a grid: of these, the ledger of answers and outputs withholds what reveals
-    others. Raises DataError (C011) without highspy.
+    others. The grids of a finished table, `known_grids`, are those of its lines. Raises DataError
+    (C011) without highspy.
     """
     is_asked = verdict.check.secondary != "none" and bool(verdict.reasons.any())
-    grids = grids_of(verdict.table) if is_asked else ()
+    if not is_asked:
+        return verdict
+    grids = grids_of(verdict.table) if known_grids is None else known_grids
     if not grids:
         return verdict
     reasons, ways = verdict.reasons.copy(), list[MeasureSuppression]()
@@ -133,7 +137,7 @@ def _extended(
     cells cannot be protected, or are too large to tell."""
     pattern, own = about
     before = pattern.cells | pattern.undecided
-    is_total: Cells = (verdict.table.codes == TOTAL).any(axis=1)
+    is_total: Cells = grid.is_cell & ~grid.is_part
     is_primary = grid.any_of(pattern.primary & own)
     if not is_primary.any():
         return pattern

@@ -27,13 +27,11 @@ Cells = NDArray[np.bool_]
 class TotalGrid:
     """A table with all its totals: the cell of each row, and the dimensions of all cells.
 
-    Rows that are no cell, -1, are of nobody: keys of the table lie in others. The parts that all
-    totals are of have the first codes of each dimension: so many `atoms`.
+    Rows that are no cell, -1, are of nobody: keys of the table lie in others.
     """
 
     cells: Counts
     dimensions: tuple[LatticeDimension, ...]
-    atoms: tuple[int, ...]
     layout: TableLayout
 
     @property
@@ -49,9 +47,11 @@ class TotalGrid:
     @property
     def is_part(self) -> Cells:
         """Which rows are parts that all totals are of, (rows,)."""
+        is_part = self.is_cell
         codes = np.unravel_index(np.maximum(self.cells, 0), self.shape)
-        is_atom = [own < count for own, count in zip(codes, self.atoms, strict=True)]
-        return np.asarray(np.logical_and.reduce(is_atom) & self.is_cell, np.bool_)
+        for own, dimension in zip(codes, self.dimensions, strict=True):
+            is_part &= ~np.isin(own, [line[-1] for line in dimension.lines])
+        return np.asarray(is_part, np.bool_)
 
     def summed(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the values of all cells: those of the parts, (rows,), and totals of them."""
@@ -125,7 +125,7 @@ def _flat_grid(table: ResultTable) -> TotalGrid | None:
     if not (~is_total).all(axis=1).any() or _is_too_large([size + 1 for size in sizes]):
         return None
     places = np.where(is_total, np.array(sizes), table.codes)
-    return _grid(places, [_flat(size) for size in sizes], sizes)
+    return grid_by(places, [_flat(size) for size in sizes])
 
 
 def _nested_grid(table: ResultTable) -> TotalGrid | None:
@@ -133,7 +133,7 @@ def _nested_grid(table: ResultTable) -> TotalGrid | None:
     pairs = () if joint is None else found_pairs(joint)
     if joint is None or not pairs:
         return None
-    dimensions, atoms, places = [], [], []
+    dimensions, places = [], []
     for keys in _linked_keys(len(table.keys), pairs):
         if len(keys) > MOST_KEYS or len(joint) > MOST_CELLS:
             return None
@@ -141,16 +141,14 @@ def _nested_grid(table: ResultTable) -> TotalGrid | None:
             size = len(table.labels[keys[0]])
             own = table.codes[:, keys[0]]
             dimensions.append(_flat(size))
-            atoms.append(size)
             places.append(np.where(own == TOTAL, size, own))
         else:
             lattice = KeyLattice.of(keys, pairs, joint)
             dimensions.append(lattice.dimension)
-            atoms.append(lattice.atoms)
             places.append(lattice.places(table.codes))
     if _is_too_large([one.codes for one in dimensions]):
         return None
-    grid = _grid(np.column_stack(places), dimensions, atoms)
+    grid = grid_by(np.column_stack(places), dimensions)
     return grid if grid.is_part.any() else None
 
 
@@ -171,13 +169,11 @@ def _linked_keys(count: int, pairs: Pairs) -> list[list[int]]:
     return sorted(sorted(one) for one in sets)
 
 
-def _grid(
-    places: Counts, dimensions: Sequence[LatticeDimension], atoms: Sequence[int]
-) -> TotalGrid:
+def grid_by(places: Counts, dimensions: Sequence[LatticeDimension]) -> TotalGrid:
     """Return the grid of a table by the codes of its rows in each dimension, (rows, dimensions): -1
     where a row is of none."""
     is_cell = (places >= 0).all(axis=1)
     shape = tuple(one.codes for one in dimensions)
     cells = np.full(len(places), -1, np.int64)
     cells[is_cell] = np.ravel_multi_index(tuple(places[is_cell].T), shape)
-    return TotalGrid(cells, tuple(dimensions), tuple(atoms), lay_out(dimensions))
+    return TotalGrid(cells, tuple(dimensions), lay_out(dimensions))

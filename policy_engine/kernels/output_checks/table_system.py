@@ -124,14 +124,15 @@ def lay_out(dimensions: Sequence[Dimension]) -> TableLayout:
     -1; or its lines. So a dimension without any parent has no total. Raises ValueError for parents
     in a circle.
     """
-    lattices = [_lattice(one) for one in dimensions]
+    lattices = [lattice_of(one) for one in dimensions]
     sizes = tuple(one.codes for one in lattices)
     numbers = np.arange(int(np.prod(sizes))).reshape(sizes)
     rows = [row for axis, one in enumerate(lattices) for row in _lines(numbers, axis, one.lines)]
     return TableLayout(numbers.size, _stacked(rows), _grids(numbers, lattices))
 
 
-def _lattice(dimension: Dimension) -> LatticeDimension:
+def lattice_of(dimension: Dimension) -> LatticeDimension:
+    """Return a dimension by its lines."""
     if isinstance(dimension, LatticeDimension):
         return dimension
     totals = np.unique(dimension[dimension != NOBODY])

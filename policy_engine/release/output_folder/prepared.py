@@ -20,6 +20,7 @@ from policy_engine.audits.outputs.reasons import SENTENCES, CheckOutcome, Reason
 from policy_engine.audits.outputs.significant import rounded_figure
 from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.audits.outputs.tabulating import Tabulation
+from policy_engine.audits.outputs.total_grids import TotalGrid
 from policy_engine.audits.outputs.written_tables import HandedInTable
 from policy_engine.methods.output_checks.parameters import OutputCheck
 from policy_engine.release.judged_tables import JudgedTable
@@ -98,10 +99,12 @@ class PreparedOutput:
         linked = link_output(verdict, self.made, scope, ledger, self.name, before, columns)
         return replace(self, verdict=linked)
 
-    def judged_alone(self) -> "PreparedOutput":
-        """Return it with the verdict of the rules alone: of a finished table."""
+    def judged_alone(self, grids: Sequence[TotalGrid] = ()) -> "PreparedOutput":
+        """Return it with the verdict of the rules alone: of a finished table, in whose grids totals
+        reveal no cell."""
         assert self.made is not None  # noqa: S101 (a table)
-        return replace(self, verdict=self._with_blanks(self._by_rules(self.made)))
+        verdict = self._with_blanks(self._by_rules(self.made))
+        return replace(self, verdict=suppress_totals(verdict, grids))
 
     def _by_rules(self, made: Tabulation) -> TableVerdict:
         """Return what the rules say of each cell by itself."""
