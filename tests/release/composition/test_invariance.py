@@ -170,3 +170,61 @@ def test_of_many_pairs_of_versions_that_do_not_agree_some_are_named():
     assert told[0].startswith("The earlier versions V1 (entry 1) and V0 (entry 0) do not agree")
     assert told[-1] == "And 12 more pairs of earlier versions do not agree."
     assert len([*Composition(bound="m-invariant", k=2, disagreeing=pairs[:5]).sentences()]) == 5
+
+
+# The running example of Xiao and Tao (SIGMOD 2007, Tables 1 to 3): who is in which class of a
+# version, and the class's values. Two versions that are 2-diverse, and the second one again with
+# the counterfeits c1 and c2, which are rows of nobody.
+VALUES = {"dyspepsia": 1, "bronchitis": 2, "flu": 3, "gastritis": 4}
+STAY_OR_GO = "Bob Alice Andy David Gary Helen Jane Ken Linda Paul Steve"
+COME = "Emily Mary Ray Tom Vince c1 c2"
+PATIENTS = {name: number for number, name in enumerate(f"{STAY_OR_GO} {COME}".split(), start=1)}
+DISEASE_OF = {
+    **dict.fromkeys(["Bob", "Jane", "Paul", "Ray"], "dyspepsia"),
+    **dict.fromkeys(["Alice", "c1"], "bronchitis"),
+    **dict.fromkeys(["Andy", "Gary", "Ken", "Emily", "Vince", "c2"], "flu"),
+    **dict.fromkeys(["David", "Helen", "Linda", "Steve", "Mary", "Tom"], "gastritis"),
+}
+FIRST_CLASSES = ["Bob Alice", "Andy David", "Gary Helen", "Jane Ken Linda", "Paul Steve"]
+SECOND_CLASSES = ["Bob David", "Emily Jane Linda", "Gary Mary", "Ray Steve", "Tom Vince"]
+THIRD_CLASSES = ["Bob c1", "David Emily", "Jane c2 Linda", "Gary Mary", "Ray Steve", "Tom Vince"]
+
+
+def paper_version(classes):
+    return version(
+        [
+            (PATIENTS[name], number, VALUES[DISEASE_OF[name]])
+            for number, names in enumerate(classes)
+            for name in names.split()
+        ]
+    )
+
+
+def candidates(name, *versions):
+    """Return the diseases that nobody can rule out for a patient who is in all versions."""
+    sets = (
+        {DISEASE_OF[other] for other in next(c for c in classes if name in c.split()).split()}
+        for classes in versions
+    )
+    return set.intersection(*sets)
+
+
+@pytest.mark.parametrize(
+    ("classes", "changed", "ruled_out"),
+    [(SECOND_CLASSES, ["Bob", "David"], True), (THIRD_CLASSES, [], False)],
+    ids=["Table 2", "Table 3"],
+)
+def test_the_versions_of_the_paper_are_m_invariant_with_counterfeits_alone(
+    classes, changed, ruled_out
+):
+    first, later = paper_version(FIRST_CLASSES), paper_version(classes)
+    assert (first.not_unique(2), later.not_unique(2)) == (0, 0)
+    stays = {name for one in FIRST_CLASSES for name in one.split()}
+    stays &= {name for one in classes for name in one.split()}
+    # Of those in both versions, the values of these are others in the second.
+    known = {name for name in stays if candidates(name, FIRST_CLASSES) != candidates(name, classes)}
+    assert known == {*changed}
+    assert later.changed(first) == len(changed)
+    assert bool([*disagreements([first, later])]) is ruled_out
+    # Bob has dyspepsia for everybody who sees both: nothing else is among his candidates.
+    assert (candidates("Bob", FIRST_CLASSES, classes) == {"dyspepsia"}) is ruled_out
