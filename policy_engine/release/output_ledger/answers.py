@@ -21,7 +21,7 @@ DISTINCT_PERSONS = "distinct persons"
 """The number of persons of whom a population has one unit each."""
 _SUM, _MEAN, _PAIR, _SHAPE, _HELD = "sum:", "mean:", "pair:", "shape:", "held:"
 _VALUES = "values:"
-_ROWS_TOLD, _PERSONS_TOLD = "rows told:", "persons told:"
+_ROWS_TOLD, _PERSONS_TOLD, _SET_TOLD = "rows told:", "persons told:", "set told:"
 STATISTICS = "statistics:"
 """The linear systems of all statistics of a column."""
 _SPREADS = ("std", "var", "sem", "skew")
@@ -65,6 +65,16 @@ IsSameCondition = Callable[[str, str], bool]
 """Whether two conditions hold of the same units, whatever the secret of any of them is."""
 Measured = Callable[[str, Sequence[str]], MeasuredColumn]
 """What a column is measured as after others, by their names: as one of them, in other units."""
+
+
+class SecretValues(NamedTuple):
+    """The values of a column of few: the `codes` of units, (units,), -1 of those who have none, and
+    the name of each value."""
+
+    codes: NDArray[np.int64]
+    names: tuple[str, ...]
+
+
 Holders = Mapping[str, NDArray[np.bool_]]
 """Of whom something holds, (units,), by the measure of how many they are."""
 
@@ -100,10 +110,10 @@ class OutputCell:
     `persons`, the number of owners, where enough of them have several units, and otherwise
     `persons and rows` (the count is then known, too), `distinct persons`, their number where the
     population has one unit of each, a `held_measure`, a `rows_told_measure`, a
-    `persons_told_measure`, a `values_measure`, a `shape_measure`, a `pair_measure`, or any other
-    key: of a measure that is none of these nothing is known but its population, so that it is
-    compared with all measures. `value` is the exact value before any rounding, None where it is not
-    a number or not known. A suppressed cell is one that is not
+    `persons_told_measure`, a `set_told_measure`, a `values_measure`, a `shape_measure`, a
+    `pair_measure`, or any other key: of a measure that is none of these nothing is known but its
+    population, so that it is compared with all measures. `value` is the exact value before any
+    rounding, None where it is not a number or not known. A suppressed cell is one that is not
     released. No combination of what is released may tell of fewer than `threshold` units.
     `condition` is what the units of the population satisfy, empty where that is not known. Cells of
     one `figure`, a number of at least 0, are released together or not at all.
@@ -139,6 +149,7 @@ class OutputAnswer:
     other statistics of a column by it.
     `contributing` tells who adds something to what is told of a column: of these, there have to be
     enough.
+    `secret_values` are those of the columns of `set_told_measure`s.
     `known` are cells that everybody knows whoever asks, such as the number of all units: they are
     added to what is known before the answer is judged, and are recorded with it.
     `owners` are whose the units are, where somebody may have several: a threshold is then so many
@@ -164,6 +175,7 @@ class OutputAnswer:
     measured: Measured | None = None
     accepted: str = ""
     contributing: Contributing | None = None
+    secret_values: Mapping[str, SecretValues] = field(default_factory=dict)
     known: tuple[OutputCell, ...] = ()
 
     def check(self) -> None:
@@ -298,7 +310,7 @@ class LedgerOutcome:
 @cache
 def systems_of(measure: str) -> tuple[str, ...]:
     """Return the linear systems that the value of a measure is known in; none for all of them."""
-    linear = (_SUM, _HELD, _VALUES, _ROWS_TOLD, _PERSONS_TOLD)
+    linear = (_SUM, _HELD, _VALUES, _ROWS_TOLD, _PERSONS_TOLD, _SET_TOLD)
     if measure in (COUNT, PERSONS, DISTINCT_PERSONS) or measure.startswith(linear):
         return (measure,)
     if measure == PERSONS_AND_ROWS:
@@ -388,7 +400,7 @@ def valued_column(measure: str) -> str:
 def is_of_its_own(measure: str) -> bool:
     """Return whether a measure, or its linear system, says nothing by its population: how many
     units are some holders, or that a count is of one value."""
-    return measure.startswith((_HELD, _VALUES)) or is_owned(measure)
+    return measure.startswith((_HELD, _VALUES, _SET_TOLD)) or is_owned(measure)
 
 
 def is_held(measure: str) -> bool:
@@ -416,6 +428,35 @@ def persons_told_measure(rows_told: str, *, of_holders: bool) -> str:
 def is_owned(measure: str) -> bool:
     """Return whether a measure marks how many units, or their owners, are some holders."""
     return measure.startswith((_ROWS_TOLD, _PERSONS_TOLD))
+
+
+class ToldSet(NamedTuple):
+    """Of which values of a column it is told how many units have one: that some have none of them
+    may be told, if it `is_one_sided`."""
+
+    column: str
+    values: frozenset[str]
+    is_one_sided: bool
+
+
+def set_told_measure(one: ToldSet) -> str:
+    """Return the measure that marks a figure by which it is known how many units have one of some
+    values of a column."""
+    return f"{_SET_TOLD}{json.dumps([one.column, sorted(one.values), one.is_one_sided])}"
+
+
+@cache
+def set_told(measure: str) -> ToldSet | None:
+    """Return what a `set_told_measure` marks; None of other measures."""
+    if not measure.startswith(_SET_TOLD):
+        return None
+    column, values, is_one_sided = json.loads(measure.removeprefix(_SET_TOLD))
+    return ToldSet(column, frozenset(values), is_one_sided)
+
+
+def is_mark(measure: str) -> bool:
+    """Return whether a measure marks a figure whose value is another measure's."""
+    return is_owned(measure) or measure.startswith(_SET_TOLD)
 
 
 def rows_told_of(measure: str) -> str:

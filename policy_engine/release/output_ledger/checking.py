@@ -41,6 +41,7 @@ from policy_engine.release.output_ledger.met_limits import follows_from, met, ou
 from policy_engine.release.output_ledger.persons_and_rows import person_faults
 from policy_engine.release.output_ledger.spans import FEW_DERIVED, TOO_LARGE, span_faults
 from policy_engine.release.output_ledger.statistic_loads import load_faults
+from policy_engine.release.output_ledger.told_sets import set_faults
 from policy_engine.release.output_ledger.unknowns_left import unknown_faults
 
 OTHER_DATA = "K047"
@@ -159,6 +160,7 @@ def _trial(
     beside = content.contributions, content.empty_parts
     more = content.may_tell, content.is_same_condition, *held
     trial = Trial(before, after, cells, own, fresh, *more, *beside)
+    trial = replace(trial, secret_values=content.secret_values)
     return replace(trial, contributing=content.contributing)
 
 
@@ -213,6 +215,7 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     checks = (
         _exact_faults,
         lambda trial, _: person_faults(trial, table),
+        lambda trial, _: set_faults(trial, table),
         lambda trial, _: amount_faults(trial, table),
         lambda trial, _: unknown_faults(trial, table),
         lambda trial, _: empty_faults(trial, table),

@@ -21,6 +21,7 @@ from policy_engine.release.output_ledger.answers import (
     OutputAnswer,
     OutputCell,
     Protection,
+    SecretValues,
 )
 from policy_engine.release.output_ledger.populations import (
     BitBlock,
@@ -73,6 +74,7 @@ class AnswerContent:
     related: Mapping[int, frozenset[str]] = field(default_factory=dict)
     contributing: Contributing | None = None
     known: tuple[OutputCell, ...] = ()
+    secret_values: Mapping[str, SecretValues] = field(default_factory=dict)
 
     @classmethod
     def of(cls, answer: OutputAnswer, words: Words) -> "AnswerContent":
@@ -85,6 +87,7 @@ class AnswerContent:
         content = cls(populations.units, populations.blocks, prints, *about, *beside)
         is_accepted = bool(answer.accepted)
         content = replace(content, is_accepted=is_accepted, known=answer.known)
+        content = replace(content, secret_values=answer.secret_values)
         return replace(content, contributing=answer.contributing)
 
     def block_keys(self) -> list[bytes]:

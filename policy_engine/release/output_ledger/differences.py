@@ -20,6 +20,7 @@ from policy_engine.release.output_ledger.answers import (
     IsSameCondition,
     MayTell,
     OutputCell,
+    SecretValues,
     ToldCell,
     ToldFigures,
     ToldKind,
@@ -74,6 +75,7 @@ class Trial:
     empty_parts: FindEmptyParts | None = None
     limit: TimeLimit = field(default_factory=TimeLimit)
     contributing: Contributing | None = None
+    secret_values: Mapping[str, SecretValues] = field(default_factory=dict)
 
     def are_enough(self, members: NDArray[np.bool_]) -> bool:
         """Return whether some units, (units,), of which there are fewer than the threshold, are of

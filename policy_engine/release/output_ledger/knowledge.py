@@ -21,7 +21,7 @@ from policy_engine.release.output_ledger.answers import (
     OutputCell,
     Protection,
     is_held,
-    is_owned,
+    is_mark,
 )
 from policy_engine.release.output_ledger.contents import AnswerContent, BlockPlace
 from policy_engine.release.output_ledger.populations import BitBlock, LabelBlock
@@ -154,7 +154,7 @@ class Knowledge:
                 if cell.condition:
                     texts = self.conditions.get(key, frozenset())
                     self.conditions[key] = texts | {cell.condition}
-            elif not (is_held(cell.measure) or is_owned(cell.measure)):  # The count is, too.
+            elif not (is_held(cell.measure) or is_mark(cell.measure)):  # The count is, too.
                 earlier = self.suppressed.get(key)
                 own = Suppressed(cell.protection, cell.value, frozenset((cell.condition,)))
                 self.suppressed[key] = _widest(earlier, own) if earlier else own

@@ -18,8 +18,8 @@ from policy_engine.release.output_ledger.answers import (
     STATISTICS,
     column_of,
     is_held,
+    is_mark,
     is_of_its_own,
-    is_owned,
     statistic_columns,
     systems_of,
     told_columns,
@@ -110,7 +110,7 @@ def _statistic_count(knowledge: Knowledge, name: str, numbers: set[int] | None =
 def _names(trial: Trial) -> list[str]:
     """Return the measures of which something new is known, in an order of their own."""
     fresh = {trial.cells[place].measure for place in trial.fresh}
-    fresh = {one for one in fresh if not (valued_column(one) or is_owned(one))}
+    fresh = {one for one in fresh if not (valued_column(one) or is_mark(one))}
     measures = {*trial.after.released, *(measure for measure, _ in trial.after.suppressed)}
     linear = {name for one in measures if not is_of_its_own(one) for name in systems_of(one)}
     opaque = {one for one in measures if not systems_of(one)}

@@ -31,6 +31,7 @@ from policy_engine.release.output_ledger.answers import (
 from policy_engine.release.output_ledger.bounding import UNDECIDED
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.knowledge import AtomTable
+from policy_engine.release.output_ledger.merged_atoms import members_of, merged_atoms
 from policy_engine.release.output_ledger.met_limits import no_solver
 from policy_engine.release.output_ledger.owner_programmes import (
     ChosenOwners,
@@ -130,11 +131,11 @@ class _Told:
         places = np.full(len(trial.after.sizes) + 1, len(numbers), np.int64)
         places[numbers] = np.arange(len(numbers))
         labels = places[table.members]
-        merged = _merged(labels, len(numbers))
+        merged = merged_atoms(labels, len(numbers))
         count = int(merged.max(initial=-1)) + 1
         if count * len(numbers) > MOST_MEMBERS:
             return None
-        members = _members(labels, merged, (len(numbers), count))
+        members = members_of(labels, merged, (len(numbers), count))
         assert trial.owners is not None  # noqa: S101 (its caller checks)
         own, holders = merged[table.atoms.numbers], trial.holders[measure]
         is_in, whose = own >= 0, trial.owners.numbers
@@ -304,26 +305,3 @@ class _Told:
 def _owned_places(trial: Trial, measures: Sequence[str]) -> tuple[int, ...]:
     """Return the places of the fresh cells of some measures."""
     return tuple(place for place in trial.fresh if trial.cells[place].measure in measures)
-
-
-def _merged(labels: _Counts, count: int) -> _Counts:
-    """Return which of the atoms that so many populations tell apart each atom is a part of, -1 for
-    none: `labels` are the populations that atoms are in, (layers, atoms), `count` for one that does
-    not matter."""
-    words = np.random.default_rng().integers(1, 2**63, count + 1, np.uint64)
-    words[count] = 0
-    sums = np.zeros(labels.shape[1], np.uint64)
-    for layer in labels:
-        sums += words[layer]
-    merged = np.full(len(sums), -1, np.int64)
-    some = np.flatnonzero(sums)
-    merged[some] = np.unique(sums[some], return_inverse=True)[1]
-    return merged
-
-
-def _members(labels: _Counts, merged: _Counts, shape: tuple[int, int]) -> _Masks:
-    """Return which merged atoms are in populations: (populations, atoms)."""
-    members, is_in = np.zeros((shape[0] + 1, shape[1]), np.bool_), merged >= 0
-    for layer in labels:
-        members[layer[is_in], merged[is_in]] = True
-    return members[:-1]

@@ -131,9 +131,12 @@ class EvidenceReader:
         return frozenset(key for key in self.settled if sizes[key] <= 1)
 
     def _missing_codes(self) -> dict[int, int]:
-        """Return the code of those without a value, of each key that some have none of."""
+        """Return the code of those without a value, of each key that some have none of: not of one
+        that may have none of whoever has a value in its column."""
         missing: dict[int, int] = {}
-        for key in range(self.codes.shape[1]):
+        for key, expression in enumerate(self.queries.query.keys):
+            if expression.find(exp.Case, exp.If, exp.Nullif, exp.TryCast):
+                continue
             is_null = pc.is_null(self.whole[f"k{key}"]).to_numpy()
             codes = self.codes[is_null & (self.codes[:, key] != TOTAL), key]
             missing |= {key: int(codes[0])} if len(codes) else {}

@@ -46,6 +46,7 @@ from policy_engine.decision.query.checking.secret_profiles import (
     SecretProfiles,
 )
 from policy_engine.decision.query.checking.sql_nodes import named, rows_of
+from policy_engine.decision.query.checking.told_values import ToldValues
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.release.output_ledger import (
@@ -98,6 +99,7 @@ def with_held_cells(
         cells=tuple(cells),
         populations=populations,
         holders=holders,
+        secret_values=held.values.found,
         one_sided=frozenset(holders.keys() - two_sided),
     )
 
@@ -159,6 +161,11 @@ class _HeldCells:
         return SecretProfiles.of(self.rows.source, row, several, self.tables)
 
     @cached_property
+    def values(self) -> ToldValues:
+        """The values of columns that are asked about."""
+        return ToldValues(self.rows, self.dataset_rows, self.tables)
+
+    @cached_property
     def places(self) -> "list[Counts]":
         """The place of each row's cell in each grouping set, -1 for none: (rows,) each."""
         row = self.rows.resolved(self.dataset_rows.expression)
@@ -177,8 +184,12 @@ class _HeldCells:
                 if decided.column == self.unit_name:
                     continue  # Who somebody is counts as known.
                 for number, own in enumerate(places):
-                    if decided.column not in self._settled(number):
-                        yield from self._part(number, own[numbers], numbers, decided, aggregates)
+                    if decided.column in self._settled(number):
+                        continue
+                    for part in self._part(number, own[numbers], numbers, decided, aggregates):
+                        # If it is known who has a value, it is told of the same values.
+                        is_told = decided.valued is None
+                        yield part.with_sets(self.values, decided.column) if is_told else part
 
     def _of_persons(self, profiles: SecretProfiles) -> Iterator[HeldPart]:
         """Yield the same of numbers of persons, where the cells of a grouping set have all rows of
@@ -265,7 +276,7 @@ class _HeldCells:
             for valued in row_keys.asked_about(keyed.key):
                 held = row_keys.part(keyed, part.numbers, holders, valued)
                 if held is not None:
-                    yield held
+                    yield held if valued is not None else held.with_sets(self.values, column)
             return
         profiles, place = self.profiles, [*self.conditions].index(condition.text)
         numbers = profiles.numbers

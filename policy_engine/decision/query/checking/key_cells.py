@@ -22,6 +22,7 @@ from policy_engine.decision.query.checking.contributions import tried
 from policy_engine.decision.query.checking.evidence_tables import run_checked
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, one_nan
 from policy_engine.decision.query.checking.sql_nodes import named
+from policy_engine.decision.query.checking.told_values import ToldValues
 from policy_engine.decision.query.checking.unfiltered_rows import UnfilteredRows
 from policy_engine.decision.query.checking.unit_columns import is_unit
 from policy_engine.decision.query.grammar import to_sql
@@ -32,6 +33,7 @@ from policy_engine.release.output_ledger import (
     is_owned,
     persons_told_measure,
     rows_told_measure,
+    set_told_measure,
 )
 
 if TYPE_CHECKING:
@@ -79,6 +81,21 @@ class HeldPart:
         return replace(
             self, holders={**self.holders, **named_holders}, figures=(*self.figures, *marks)
         )
+
+    def with_sets(self, values: ToldValues, column: str) -> "HeldPart":
+        """Return the same with marks of the figures that tell how many rows have some values of a
+        column. Raises NotCheckableError (K022) if the values cannot be read."""
+        sets = {
+            measure: values.set_of(column, mask, is_one_sided=self.is_one_sided)
+            for measure, mask in self.holders.items()
+            if not is_owned(measure)
+        }
+        marks = tuple(
+            (place, set_told_measure(own), figure, None)
+            for place, measure, figure, _ in self.figures
+            if (own := sets.get(measure)) is not None
+        )
+        return replace(self, figures=(*self.figures, *marks))
 
     def of_persons(self, *, of_holders: bool) -> "HeldPart":
         """Return marks of figures of how many persons have rows that are holders, or that are none,
