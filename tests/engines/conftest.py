@@ -27,8 +27,15 @@ def spark(java, tmp_path_factory):  # noqa: ARG001
     conf = {"spark.sql.shuffle.partitions": "4", "spark.sql.warehouse.dir": warehouse}
     # Hundreds of small jobs do not live to see what the second compiler of the JVM is good for:
     # without it, a third less of Spark's CPU. The first has too little room by default for what
-    # they need, and would throw it away and compile it again.
-    options = ("-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=256m")
+    # they need, and would throw it away and compile it again. Nor need Spark's own classes be
+    # verified: a tenth.
+    options = (
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-XX:ReservedCodeCacheSize=256m",
+        "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:-BytecodeVerificationRemote",
+    )
     conf["spark.driver.extraJavaOptions"] = " ".join(options)
     conf["spark.python.daemon.module"] = "forking"  # in the folder beside
     conf["spark.executorEnv.PYTHONPATH"] = str(_FOLDER / "spark")
