@@ -24,6 +24,7 @@ _SECONDARY_LEVEL = 0.01
 """How well a secondary cell is protected in other tables, as a share of its value."""
 _AGAIN = 4.0
 """How much dearer a cell is that tables before left published: they are treated again."""
+_FLAT = 2
 MOST_CELLS_OF_PART = 2_500
 """Sub-tables of more cells are cut into slices."""
 
@@ -33,14 +34,18 @@ def pattern_of_parts(
 ) -> Bools:
     """Return a pattern, (n,), that protects its cells in each sub-table, or that time ended for.
 
-    It has all cells of the pattern `before`. Raises TimeUpError at a limit.
+    It has all cells of the pattern `before`. Slices of tables of three dimensions have no time to
+    leave out what they do not need themselves: cells of one are then hidden in the others, too, and
+    the whole needs little repair. Raises TimeUpError at a limit.
     """
     tables = parts_of(system.layout, MOST_CELLS_OF_PART)
     pattern, is_seen = system.first_pattern.copy(), np.zeros(system.size, dtype=bool)
     if before is not None:
         pattern |= before
     homes = _tables_of_cells(tables, system.size)
-    queue, share = deque(range(len(tables))), time.left / max(len(tables), 1)
+    queue = deque(range(len(tables)))
+    is_deep = any(np.squeeze(grid).ndim > _FLAT for grid in system.layout.grids)
+    share = 0.0 if is_deep else time.left / max(len(tables), 1)
     while queue and time.left > 0:
         number = queue.popleft()
         cells = tables[number]

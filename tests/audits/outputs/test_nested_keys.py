@@ -1,5 +1,7 @@
 """Keys that lie in others, as they are declared."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -85,3 +87,12 @@ def test_a_small_district_is_hidden_by_another_one_beside_totals(tmp_path):
         [way] = output.verdict.suppressions
     assert withheld == {"s3", "w2"}
     assert (way.method, way.cells, way.gap) == ("optimal", 3, 0)
+    checker, researcher = (
+        (tmp_path / "out" / f"{name}.html").read_text() for name in ("checker", "researcher")
+    )
+    assert "found by" in checker
+    assert "optimal" in checker
+    assert "found by" not in researcher
+    [facts] = json.loads((tmp_path / "out" / "evidence.json").read_text())["outputs"]
+    assert facts["verdict"]["suppressions"] == [way.to_json()]
+    assert "suppressions" not in (tmp_path / "out" / "outputs.json").read_text()

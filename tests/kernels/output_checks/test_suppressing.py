@@ -238,13 +238,12 @@ def test_every_equation_of_a_table_is_in_one_of_its_slices(sizes):
     assert all(any(np.isin(line, part).all() for part in parts) for line in lines)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_table_without_hierarchies_is_protected_by_its_slices(seed, monkeypatch):
-    cells = np.random.default_rng(seed).poisson(12, (5, 6))
-    values = with_totals(cells)
-    is_primary = np.zeros(values.shape, dtype=bool)
-    is_primary[:5, :6] = (cells > 0) & (cells < 8)
-    system = table_system(lay_out([flat_dimension(5), flat_dimension(6)]), values, is_primary)
+@pytest.mark.parametrize("sizes", [(5, 6), (3, 4, 3)])
+def test_a_table_without_hierarchies_is_protected_by_its_slices(sizes, monkeypatch):
+    values = with_totals(np.random.default_rng(0).poisson(12, sizes))
+    is_primary = (values > 0) & (values < 8)
+    layout = lay_out([flat_dimension(size) for size in sizes])
+    system = table_system(layout, values, is_primary, weights=np.log1p(values))
     optimal = suppress(system, LONG)
     monkeypatch.setattr(suppressing, "MOST_CELLS_AT_ONCE", 10)
     monkeypatch.setattr(heuristic_suppression, "MOST_CELLS_OF_PART", 10)

@@ -6,6 +6,7 @@ import pytest
 from output_checked import RESEARCHER, TABLE, policy_with
 
 from policy_engine.api.deciding import query_data
+from policy_engine.decision.query.checking.answer_evidence import evidence_json
 
 PLACES = {"n": {"n1": 30, "n2": 24, "n3": 40}, "s": {"s1": 22, "s2": 26, "s3": 4}}
 
@@ -39,6 +40,7 @@ def test_a_small_district_is_hidden_by_one_of_its_region(tmp_path, function):
     assert len(rows) == 2 + 6 + 1
     [way] = answer.checked.verdict.suppressions
     assert (way.method, way.cells, way.gap) == ("optimal", 1, 0)
+    assert evidence_json(answer.checked, "")["suppressions"] == [way.to_json()]
 
 
 def test_a_district_of_which_nobody_is_chosen_lies_where_it_lies(tmp_path):
