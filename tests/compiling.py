@@ -3,8 +3,12 @@
 import numpy as np
 from applying import applied
 from building import column
+from drawn import interval, ints
 
+from policy_engine.kernels.bounds import ClassConstraint, Diversity
 from policy_engine.kernels.box_counts import box_counts
+from policy_engine.kernels.guided_tree import guided_partition
+from policy_engine.kernels.layout import SensitiveRows
 from policy_engine.kernels.local_suppression import suppress_cells
 from policy_engine.kernels.microaggregation import microaggregate
 from policy_engine.kernels.near_pairs import pairs_within
@@ -24,6 +28,9 @@ if __name__ == "__main__":
     ]
     pay = {"pay": [1, 2, 3, 4], "cap": [1.5, 2, 3, 4], "job": ["a", "b"] * 2}
     applied({**AGES, **pay}, **ASKED, masked=masked, key=b"k" * 32)
+    few = np.arange(4)
+    rows, bounds = SensitiveRows((ints(few % 2),), None), ClassConstraint(2, (Diversity(),))
+    guided_partition([interval(few)], rows, bounds, few[:, None].astype(np.int32))
     points = np.arange(6.0)[:, None]
     microaggregate(points, 2, np.arange(6, dtype=np.uint64))
     codes, counts = np.array([[0, 0], [0, 1], [5, -1]], np.int32), np.array([3, 1, 3])
