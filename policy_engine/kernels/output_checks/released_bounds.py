@@ -18,6 +18,37 @@ _MOVED, _MULTIPLIER = 1e-4, 1e-9
 _AT_ONCE = 500
 
 
+class Terms(NamedTuple):
+    """Coefficients of equations, (equations, atoms) in `shape`, most of which are 0: the `row`, the
+    `column` and the `value` of each other one, in the order of rows and columns."""
+
+    row: NDArray[np.int64]
+    column: NDArray[np.int64]
+    value: Floats
+    shape: tuple[int, int]
+
+    @classmethod
+    def summed(
+        cls,
+        row: NDArray[np.int64],
+        column: NDArray[np.int64],
+        value: Floats,
+        shape: tuple[int, int],
+    ) -> "Terms":
+        """Return terms in whatever order, those of the same place added up."""
+        places, own = np.unique(row * shape[1] + column, return_inverse=True)
+        sums = np.bincount(own.reshape(-1), value, minlength=len(places))
+        is_left = sums != 0
+        row, column = np.divmod(places[is_left], shape[1])
+        return cls(row, column, sums[is_left], shape)
+
+    def chosen(self, is_row: NDArray[np.bool_]) -> "Terms":
+        """Return the terms of some equations alone: (equations,)."""
+        own, numbers = is_row[self.row], np.cumsum(is_row) - 1
+        shape = int(is_row.sum()), self.shape[1]
+        return Terms(numbers[self.row[own]], self.column[own], self.value[own], shape)
+
+
 class KnownSums(NamedTuple):
     """Equations that an intruder knows of atoms, and between what each atom lies.
 
@@ -25,7 +56,7 @@ class KnownSums(NamedTuple):
     three are in shares of the `scale`.
     """
 
-    rows: Floats
+    rows: Floats | Terms
     values: Floats
     least: Floats
     most: Floats
@@ -53,7 +84,7 @@ def intervals(sums: KnownSums, targets: Floats, seconds: float) -> Iterator[Know
     deadline, solver = time.monotonic() + seconds, _solver(sums)
     columns = np.arange(sums.rows.shape[1], dtype=np.int32)
     for target in targets:
-        ends, used = [], np.zeros(len(sums.rows), np.bool_)
+        ends, used = [], np.zeros(sums.rows.shape[0], np.bool_)
         for sign in (1.0, -1.0):
             solver.changeColsCost(len(columns), columns, sign * target)
             end = _least(solver, deadline)
@@ -117,7 +148,7 @@ def fixed_ends(
     columns = np.arange(len(solution), dtype=np.int32)
     is_fixed = is_end.copy()
     signs = np.where(solution <= sums.least, -1.0, 1.0) / np.maximum(sums.most - sums.least, 1.0)
-    used = np.zeros(len(sums.rows), np.bool_)
+    used = np.zeros(sums.rows.shape[0], np.bool_)
     while is_fixed.any():
         solver.changeColsCost(len(columns), columns, np.where(is_fixed, signs, 0.0))
         if _least(solver, deadline) is None:
@@ -168,6 +199,7 @@ def never_reached(
 def _largest_slack(sums: KnownSums, slack: Floats, floors: Floats, seconds: float) -> float:
     """Return by how much of its room every atom can be away from its bounds."""
     highs = need_highs()
+    assert isinstance(sums.rows, np.ndarray)  # noqa: S101 (its callers have no others)
     rows = np.vstack([np.hstack([sums.rows, np.zeros((len(sums.rows), 1))]), slack])
     free = np.full(rows.shape[1], highs.kHighsInf)
     least, most = -free, free.copy()
@@ -189,17 +221,21 @@ def _solver(sums: KnownSums) -> Any:
     return _started(programme)
 
 
-def _programme(rows: Floats, lowers: Floats, uppers: Floats, least: Floats, most: Floats) -> Any:
+def _programme(
+    rows: Floats | Terms, lowers: Floats, uppers: Floats, least: Floats, most: Floats
+) -> Any:
     highs = need_highs()
-    row, column = np.nonzero(rows)
+    if not isinstance(rows, Terms):
+        row, column = np.nonzero(rows)
+        rows = Terms(row, column, rows[row, column], rows.shape)
     programme = highs.HighsLp()
     programme.num_row_, programme.num_col_ = rows.shape
     programme.row_lower_, programme.row_upper_ = lowers, uppers
     programme.col_lower_, programme.col_upper_ = least, most
     programme.a_matrix_.format_ = highs.MatrixFormat.kRowwise
-    programme.a_matrix_.start_ = np.searchsorted(row, np.arange(len(rows) + 1))
-    programme.a_matrix_.index_ = column
-    programme.a_matrix_.value_ = rows[row, column]
+    programme.a_matrix_.start_ = np.searchsorted(rows.row, np.arange(rows.shape[0] + 1))
+    programme.a_matrix_.index_ = rows.column
+    programme.a_matrix_.value_ = rows.value
     return programme
 
 

@@ -33,6 +33,7 @@ from policy_engine.release.output_ledger.differences import (
     value_faults,
 )
 from policy_engine.release.output_ledger.empty_cells import empty_faults
+from policy_engine.release.output_ledger.held_differences import rest_faults
 from policy_engine.release.output_ledger.judging_time import SECONDS, OutOfTimeError, TimeLimit
 from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.linear_systems import LinearSystem, linear_systems
@@ -214,6 +215,7 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     # Whether cells of nobody are told of takes longest: it is looked at once nothing else is told.
     checks = (
         _exact_faults,
+        lambda trial, _: rest_faults(trial, table),
         lambda trial, _: person_faults(trial, table),
         lambda trial, _: set_faults(trial, table),
         lambda trial, _: amount_faults(trial, table),

@@ -11,7 +11,7 @@ like him has none in the data, he may have none as well. Of others, one of each 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -20,17 +20,22 @@ from numpy.typing import NDArray
 from policy_engine.kernels.components import components
 from policy_engine.kernels.output_checks.released_bounds import (
     KnownSums,
+    Terms,
     fixed_ends,
     never_reached,
 )
 from policy_engine.release.output_ledger.judging_time import TimeLimit
 from policy_engine.release.output_ledger.rows_of_owners import BOTH_SIDES, SidesAsked
 
-MOST_ENTRIES = 5_000_000
-"""How many coefficients the equations of a programme may have."""
-MOST_OF_ROWS = 500_000
-"""How many they may have where no owners are counted: more is not looked at."""
+MOST_TERMS = 200_000
+"""How many terms the equations of a programme may have."""
+MOST_OF_A_KIND = 50_000
+"""How many they may have where only units, or one kind of owners, are counted: more is not looked
+at."""
+_AT_ONCE = 200
+"""Of how many owners it is asked at once."""
 SECONDS = 10.0
+_TWO = 2
 
 _Counts = NDArray[np.int64]
 _Floats = NDArray[np.float64]
@@ -72,20 +77,25 @@ class OwnerSums:
         return self.row_numbers, tuple((one.number, one.of_holders) for one in self.chosen)
 
     @property
+    def is_mixed(self) -> bool:
+        """Whether numbers of several kinds are told: of units, of owners who have a holder, or of
+        those who have another unit."""
+        kinds = {one.of_holders for one in self.chosen}
+        return len(kinds) + bool(self.row_numbers) >= _TWO
+
+    @property
     def owner_numbers(self) -> _Counts:
         """The owners."""
         return np.unique(self.owners)
 
     def parts(self) -> Iterator["OwnerSums"]:
-        """Yield the parts that have no atom in common, of which two kinds of numbers are told, or
-        several numbers of units."""
+        """Yield the parts that have no atom in common, of which several numbers are told."""
         whole = np.vstack([self.rows, *(one.atoms for one in self.chosen)])
         places, atoms = np.nonzero(whole)
         parts, count = components(places, atoms), len(self.row_numbers)
         for part in range(int(parts.max(initial=-1)) + 1):
             own = np.unique(places[parts == part])
-            kinds = {self.chosen[one - count].of_holders for one in own[own >= count].tolist()}
-            if len(kinds) + int(own[0] < count) <= 1 and not (own[1:2] < count).any():
+            if len(own) < _TWO:
                 continue
             is_in = np.zeros(whole.shape[1], np.bool_)
             is_in[atoms[parts == part]] = True
@@ -144,7 +154,8 @@ class _Programme(NamedTuple):
     def _known(self, is_known: tuple[_Masks, _Masks]) -> KnownSums:
         of_rows, of_chosen = (np.append(one, np.True_) for one in is_known)
         own = of_rows[self.of_rows] & of_chosen[self.of_chosen]
-        return self.sums._replace(rows=self.sums.rows[own], values=self.sums.values[own])
+        assert isinstance(self.sums.rows, Terms)  # noqa: S101 (programme() makes no others)
+        return self.sums._replace(rows=self.sums.rows.chosen(own), values=self.sums.values[own])
 
 
 def told_together(sums: OwnerSums, is_old: tuple[_Masks, _Masks], limit: TimeLimit) -> bool:
@@ -152,13 +163,13 @@ def told_together(sums: OwnerSums, is_old: tuple[_Masks, _Masks], limit: TimeLim
     all are holders, or none is, or that an owner has a holder, or another unit; not where the old
     ones, of units and of owners, tell it already.
 
-    It counts as told where that is too large to find out, but not where no owners are counted.
+    It counts as told where that is too large to find out, but not of numbers of one kind.
     Raises OutOfTimeError where time ends.
     """
     kinds = _Kinds.of(sums)
     programme = kinds.programme()
     if programme is None:
-        return bool(sums.chosen)
+        return sums.is_mixed
     if not (sums.chosen or sums.is_whole):  # Then it is told of units by themselves, or not at all.
         return _are_some_told(kinds, programme, is_old, limit)
     every = np.ones_like(is_old[0]), np.ones_like(is_old[1])
@@ -181,16 +192,17 @@ def _are_some_told(
             continue
         apart = _Kinds.of(kinds.sums, kinds.firsts[is_some])
         whole = apart.programme()
-        if whole is None or int(is_some.sum()) * len(whole.is_open) > MOST_ENTRIES:
-            return bool(kinds.sums.chosen)
-        targets = apart.apart(whole.is_open)
-        is_told = whole.never_nothing(every, targets, limit, of_rest=of_rest)
-        if is_told is None:
-            return True
-        if is_told.any():
-            earlier = whole.never_nothing(is_old, targets[is_told], limit, of_rest=of_rest)
-            if earlier is None or not earlier.all():
+        if whole is None:
+            return kinds.sums.is_mixed
+        for first in range(0, int(is_some.sum()), _AT_ONCE):
+            targets = apart.apart(whole.is_open, slice(first, first + _AT_ONCE))
+            is_told = whole.never_nothing(every, targets, limit, of_rest=of_rest)
+            if is_told is None:
                 return True
+            if is_told.any():
+                earlier = whole.never_nothing(is_old, targets[is_told], limit, of_rest=of_rest)
+                if earlier is None or not earlier.all():
+                    return True
     return False
 
 
@@ -253,11 +265,11 @@ class _Kinds:
         own = np.bincount(sums.atoms, held if of_rest else sizes - held)
         return np.asarray(own[sums.atoms] >= sizes, np.bool_)
 
-    def apart(self, is_open: _Masks) -> _Masks:
-        """Return which numbers of a programme are open ones of each owner set apart."""
-        targets = np.zeros((len(self.kinds_apart), len(is_open)), np.bool_)
-        cells = len(self.kind)
-        targets[:, :cells] = self.kind == self.kinds_apart[:, None]
+    def apart(self, is_open: _Masks, some: slice) -> _Masks:
+        """Return which numbers of a programme are open ones of each of some owners set apart."""
+        kinds, cells = self.kinds_apart[some], len(self.kind)
+        targets = np.zeros((len(kinds), len(is_open)), np.bool_)
+        targets[:, :cells] = self.kind == kinds[:, None]
         return targets & is_open
 
     def counting(self, one: ChosenOwners) -> _Floats:
@@ -270,38 +282,61 @@ class _Kinds:
 
     def programme(self) -> _Programme | None:
         """Return the equations, None where there are too many."""
-        lines = _Equations(MOST_ENTRIES if self.sums.chosen else MOST_OF_ROWS)
+        lines = _Equations(MOST_TERMS if self.sums.is_mixed else MOST_OF_A_KIND)
         units = lines.numbers(self.held, self.whole)
         for place, row in enumerate(self.sums.rows):
             lines.add_told(units[row[self.atom]], of_rows=place)
+        counts = _SharedCounts({})
         for place, one in enumerate(self.sums.chosen):
-            self._add_owners(lines, place, one, units)
+            self._add_owners(lines, place, one, units, counts)
             if lines.is_too_large:
                 return None
+        counts.add_parts(lines)
         if self.sums.is_whole:
             self._add_shares(lines, units)
         return None if lines.is_too_large else lines.programme()
 
     def _add_owners(
-        self, lines: "_Equations", place: int, one: ChosenOwners, units: _Counts
+        self,
+        lines: "_Equations",
+        place: int,
+        one: ChosenOwners,
+        units: _Counts,
+        shared: "_SharedCounts",
     ) -> None:
-        """Add how many owners count in a population, and what that says of their units."""
+        """Add how many owners count in a population, and what that says of their units. Those who
+        have the same units in another one are the same there."""
         is_in = one.atoms[self.atom]
         meeting, which = np.unique(self.kind[is_in], return_inverse=True)
-        counts = lines.numbers(self.counting(one)[meeting], self.alike[meeting])
+        values = self.counting(one)
+        own = units[is_in]
+        counts = np.zeros(len(meeting), np.int64)
+        for number, kind in enumerate(meeting.tolist()):
+            some = own[which == number]
+            key = kind, one.of_holders, frozenset(some.tolist())
+            is_new = key not in shared.places
+            if is_new:
+                number_of = lines.numbers(values[[kind]], self.alike[[kind]])
+                shared.places[key] = int(number_of[0])
+            counts[number] = shared.places[key]
+            if is_new:
+                self._add_bounds(lines, some, int(counts[number]), of_holders=one.of_holders)
         lines.add_told(counts, of_chosen=place)
-        if not self.counting(one).any():  # Then it is known of all units.
-            lines.leave(units[is_in])
-        sign = 1.0 if one.of_holders else -1.0
-        others = self.whole[is_in] * (not one.of_holders)
-        own, each = units[is_in], self.whole[is_in] / self.alike[self.kind[is_in]]
-        # Of an owner who counts, all units count at most, and one does at least.
-        for unit, owner, size, least in zip(own, counts[which], each, others, strict=True):
+        if not values.any():  # Then it is known of all units.
+            lines.leave(own)
+
+    def _add_bounds(
+        self, lines: "_Equations", units: _Counts, owner: int, *, of_holders: bool
+    ) -> None:
+        """Add that, of an owner who counts, all units count at most, and one does at least: these
+        are the cells of a kind by their numbers."""
+        sign, whole = (1.0 if of_holders else -1.0), self.whole[units]
+        others = whole * (not of_holders)
+        each = whole / self.alike[self.kind[units]]
+        for unit, size, least in zip(units.tolist(), each, others, strict=True):
             lines.add_at_least([(owner, size), (unit, -sign)], least, is_equal=self.sums.is_whole)
-        for number, owner in enumerate(counts):
-            some = which == number
-            terms = [(owner, -1.0), *((unit, sign) for unit in own[some])]
-            lines.add_at_least(terms, -float(others[some].sum()))
+        terms = [(owner, -1.0), *((unit, sign) for unit in units.tolist())]
+        lines.add_at_least(terms, -float(others.sum()))
 
     def _add_shares(self, lines: "_Equations", units: _Counts) -> None:
         """Add that owners have all of their units in each atom, or none."""
@@ -311,6 +346,24 @@ class _Kinds:
                 lines.add([(units[one], each[other]), (units[other], -each[one])])
 
 
+@dataclass(frozen=True, eq=False)
+class _SharedCounts:
+    """The numbers of owners who count in populations: by kind, by whether they have a holder or
+    another unit, and by their cells in the population."""
+
+    places: dict[tuple[int, bool, frozenset[int]], int]
+
+    def add_parts(self, lines: "_Equations") -> None:
+        """Add that who counts by some of his cells counts by more of them, too."""
+        by_kind: dict[tuple[int, bool], list[tuple[frozenset[int], int]]] = {}
+        for (kind, of_holders, cells), place in self.places.items():
+            by_kind.setdefault((kind, of_holders), []).append((cells, place))
+        for own in by_kind.values():
+            for (some, one), (more, other) in permutations(own, 2):
+                if some < more and not lines.is_too_large:
+                    lines.add_at_least([(other, 1.0), (one, -1.0)], 0.0)
+
+
 _Terms = Sequence[tuple[int, float]]
 
 
@@ -318,8 +371,9 @@ class _Equations:
     """Equations as they are added, of numbers that are added before."""
 
     def __init__(self, most: int) -> None:
-        """Begin with none, of so many coefficients at most."""
+        """Begin with none, of so many terms at most."""
         self.most = most
+        self.count = 0
         self.solution: list[float] = []
         self.largest: list[float] = []
         self.asked: list[bool] = []
@@ -329,8 +383,8 @@ class _Equations:
 
     @property
     def is_too_large(self) -> bool:
-        """Whether there are too many coefficients."""
-        return len(self.solution) * len(self.rows) > self.most
+        """Whether there are too many terms."""
+        return self.count > self.most
 
     def numbers(self, values: _Floats, largest: _Floats, *, is_asked: bool = True) -> _Counts:
         """Add numbers between nothing and the largest, and return their places."""
@@ -343,6 +397,7 @@ class _Equations:
     def add(self, terms: _Terms, *, of_rows: int = -1, of_chosen: int = -1) -> None:
         """Add that the sum of some terms, numbers times factors, is what it is."""
         self.rows.append([*terms])
+        self.count += len(terms)
         self.of_rows.append(of_rows)
         self.of_chosen.append(of_chosen)
 
@@ -371,10 +426,10 @@ class _Equations:
 
     def programme(self) -> _Programme:
         """Return all equations."""
-        matrix = np.zeros((len(self.rows), len(self.solution)))
-        for place, terms in enumerate(self.rows):
-            numbers, factors = zip(*terms, strict=True)
-            np.add.at(matrix[place], np.array(numbers), np.array(factors))
+        row = np.repeat(np.arange(len(self.rows)), [len(terms) for terms in self.rows])
+        numbers, factors = zip(*(one for terms in self.rows for one in terms), strict=True)
+        shape = len(self.rows), len(self.solution)
+        matrix = Terms.summed(row, np.array(numbers), np.array(factors, np.float64), shape)
         solution, largest = np.array(self.solution), np.array(self.largest)
         values = np.array([self._value(terms) for terms in self.rows])
         is_end = (solution <= 0) | (solution >= largest)

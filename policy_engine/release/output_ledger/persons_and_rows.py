@@ -68,13 +68,14 @@ def person_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
         released, both = trial.after.released, (True, False)
         persons = {one: persons_told_measure(measure, of_holders=one) for one in both}
         kinds = [measure, *persons.values()]
-        has_persons = sum(bool(released.get(one)) for one in kinds) >= _TWO
-        if not has_persons and len(released.get(measure, ())) < _TWO:
+        counts = [len(released.get(one, ())) for one in kinds]
+        if sum(counts) < _TWO:
             continue
+        is_mixed = sum(map(bool, counts)) >= _TWO
         figures = _Told.of(trial, table, measure, persons)
-        if figures is None and has_persons:
+        if figures is None and is_mixed:
             yield Fault(TOO_NARROW, _owned_places(trial, kinds))
-        if figures is None or not (has_persons or can_solve()):
+        if figures is None or not (is_mixed or can_solve()):
             continue
         pairs = [*figures.pairs_told()]
         yield from pairs

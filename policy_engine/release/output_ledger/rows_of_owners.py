@@ -43,10 +43,20 @@ class SidesAsked(NamedTuple):
         held = held_of(measure)
         if measure not in trial.one_sided or held not in trial.holders:
             return cls()
+        if cls._are_whole(trial, held):  # Whoever has not the one value may have no other one.
+            return cls()
         is_value = trial.holders[held]
         # Holders are named so that the first unit is none: they may be those of all other values.
         is_named = bool((trial.holders[measure] & is_value).any())
         return cls(holders=is_named, others=not is_named)
+
+    @staticmethod
+    def _are_whole(trial: Trial, held: str) -> bool:
+        """Return whether each owner has the value in all units, or in none."""
+        assert trial.owners is not None  # noqa: S101 (numbers of rows are told of owners alone)
+        owners, mask = trial.owners.numbers, trial.holders[held]
+        sizes, some = np.bincount(owners), np.bincount(owners, mask)
+        return bool(((some == 0) | (some == sizes)).all())
 
     def are_told(self, sizes: _Counts, held: int) -> bool:
         """Return whether so many units that are holders tell it, where owners have `sizes` units:

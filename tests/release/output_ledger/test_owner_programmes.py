@@ -125,7 +125,7 @@ def test_all_units_of_three_owners_are_those_of_the_ones_with_two(holders, told)
 
 
 def test_numbers_of_units_alone_are_not_looked_at_beyond_the_limit(monkeypatch):
-    monkeypatch.setattr(owner_programmes, "MOST_OF_ROWS", 0)
+    monkeypatch.setattr(owner_programmes, "MOST_OF_A_KIND", 0)
     owners = [*range(6), *range(3)]
     units = owners, [0] * 6 + [1] * 3, [one < 3 for one in owners]
     assert not is_told(sums_of(*units, [[0], [0, 1]], []))
@@ -155,6 +155,6 @@ def test_what_is_told_holds_in_all_worlds_that_fit(seed):
 
 
 def test_beyond_the_limit_it_counts_as_told(monkeypatch):
-    monkeypatch.setattr(owner_programmes, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(owner_programmes, "MOST_TERMS", 0)
     units = [0, 1, 2, 3], [0] * 4, [True, False] * 2
     assert is_told(sums_of(*units, [[0]], [([0], True)]))

@@ -194,3 +194,59 @@ def test_of_many_persons_with_few_rows_both_are_told(ask_ill):
     sql = "SELECT ill, COUNT(*) AS n, COUNT(DISTINCT id) AS x FROM T GROUP BY ill"
     [keyed, *others] = ask_ill(table, sql, PERSONS_ILL, *TOLD_ROWS)
     assert None not in keyed["n"] + keyed["x"] + [one["x"][0] for one in others]
+
+
+def regions(both):
+    """Return the visits of 40 persons of n, all of whom are ill at one, and so many are not at
+    another; and of 80 of s with up to three, half of which they are ill at."""
+    sizes = [1 + (number < both) for number in range(40)] + [1 + number % 3 for number in range(80)]
+    rows = [
+        (
+            number,
+            "n" if number < 40 else "s",
+            not visit if number < 40 else (number + visit) % 2 == 0,
+        )
+        for number, size in enumerate(sizes)
+        for visit in range(size)
+    ]
+    return pa.table(
+        dict(zip(("id", "region", "ill"), map(list, zip(*rows, strict=True)), strict=True))
+    )
+
+
+BY_ILL = "SELECT ill, COUNT(DISTINCT id) AS x FROM T {} GROUP BY ill"
+ILL_IN = "SELECT COUNT(DISTINCT id) AS x FROM T WHERE ill {}"
+
+
+@pytest.mark.parametrize("both", [20, 40])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(BY_ILL, BY_ILL), (ILL_IN, ILL_IN), (BY_ILL, ILL_IN), (ILL_IN, BY_ILL)],
+)
+def test_that_all_of_a_region_are_ill_is_not_told_by_what_two_numbers_differ_by(
+    ask_ill, first, second, both
+):
+    word = "AND" if second == ILL_IN else "WHERE"
+    whole, part = ask_ill(regions(both), first.format(""), second.format(f"{word} region = 's'"))
+    assert None in (whole["x"][-1], part["x"][-1])
+
+
+def test_what_two_numbers_of_rows_differ_by_are_not_nearly_all(ask_ill):
+    """Of 40 persons of n, 39 are ill."""
+    table = pa.table(
+        {
+            "id": range(140),
+            "region": ["n"] * 40 + ["s"] * 100,
+            "ill": [True] * 39 + [False] + [number % 7 < 4 for number in range(100)],
+        }
+    )
+    asked = ROWS_ILL, f"{ROWS_ILL} AND region = 's'"
+    assert [one["x"] for one in ask_ill(table, *asked)][1] == [None]
+
+
+def test_who_has_too_many_rows_for_two_values_is_not_told_to_have_the_third(ask_ill):
+    """Nobody has two values, and somebody has 20 rows: 19 are of a, 19 of c and 41 of b."""
+    values = ["b"] * 20 + ["a"] * 19 + ["b"] * 21 + ["c"] * 19
+    table = pa.table({"id": [0] * 20 + [*range(1, 60)], "kind": values})
+    [shown] = ask_ill(table, "SELECT kind, COUNT(*) AS x FROM T GROUP BY kind")
+    assert shown["x"] == [None, 41, None]
