@@ -57,15 +57,18 @@ def test_is_not_closed(unclosed): ...
     "test_second.py": "def test_passes(shared): ...\n",
     "test_skipped.py": "import pytest\n\npytest.importorskip('no_such_module')\n",
     "test_unreadable.py": "import no_such_module\n",
-    "test_without_any.py": "def test_left(): ...\n",
+    "empty/test_before.py": "def test_passes(shared): ...\n",
+    "empty/test_without_any.py": "def test_left(): ...\n",
+    "folder/test_alone.py": "def test_passes(shared): ...\n",
 }
-CAME_TO = "2 failed, 5 passed, 2 skipped, 3 errors"
+CAME_TO = "2 failed, 7 passed, 2 skipped, 3 errors"
 
 
 @pytest.fixture
 def run(tmp_path):
     """Run the tests of files by arguments; return how they ended, and what they printed."""
     for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     kept = {name: text for name, text in os.environ.items() if not name.startswith("PYTEST")}
 

@@ -66,6 +66,8 @@ class WholeFile(pytest.Item):
         module = pytest.Module.from_parent(self.parent.parent, path=self.path)
         tests = list(session.genitems(module))
         hook.pytest_collection_modifyitems(session=session, config=self.config, items=tests)
+        if not tests:  # What was left for this file, as its folder, is not for the next one.
+            session._setupstate.teardown_exact(following)
         for test, after in zip(tests, [*tests[1:], following], strict=False):
             session.items[place] = test  # who reports of a test looks for it there
             hook.pytest_runtest_protocol(item=test, nextitem=after)

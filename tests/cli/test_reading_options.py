@@ -173,6 +173,12 @@ def test_a_policy_is_read_from_standard_input(loans, command, said):
     assert said in found.stdout.decode()
 
 
+def test_each_call_in_one_process_reads_its_own_standard_input(loans):
+    text = Path(loans[0]).read_text()
+    for given, status in ((text, 0), ("{", 1), (text, 0)):
+        assert CliRunner().invoke(app, ["validate", "-"], input=given).exit_code == status
+
+
 def test_what_is_wrong_with_standard_input_is_told_with_its_place():
     run = [sys.executable, "-m", "policy_engine", "validate", "-"]
     found = subprocess.run(run, check=False, input=b'{\n"a": }', capture_output=True)

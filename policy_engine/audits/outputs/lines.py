@@ -53,6 +53,23 @@ class LineUnits:
             is_part & (self.wholes[key] > 0), whole, 0
         )
 
+    def valued(
+        self,
+        key: int,
+        is_part: NDArray[np.bool_],
+        is_valued: NDArray[np.bool_],
+        lines: Counts,
+        units: Counts,
+    ) -> Counts:
+        """Return how many units of each cell's line have a value of its key, at least.
+
+        Those are all of the line but who is in its cell without a value, who may be in others, too.
+        """
+        whole = _most(lines, np.where(is_part, np.maximum(self.wholes[key], units), 0))
+        without = _sums(lines, np.where(is_part & ~is_valued, units, 0))
+        valued: Counts = np.maximum(whole - without, _most(lines, np.where(is_valued, units, 0)))
+        return valued
+
 
 def _with_others(
     lines: Counts, is_part: NDArray[np.bool_], certain_units: Counts, whole: Counts
@@ -127,6 +144,10 @@ def _lines(
             yield units, np.where(is_valued, _sums(lines, np.where(is_valued, units, 0)), 0)
         if own_units is not None and key in own_units.wholes:
             yield own_units.part_and_whole(key, is_part, lines, units)
+            if key in missing and own_units.rows is None:
+                is_valued = is_part & (codes[:, key] != missing[key])
+                own = own_units.valued(key, is_part, is_valued, lines, units)
+                yield units, np.where(is_valued, own, 0)
 
 
 def _sums(lines: Counts, figures: Counts) -> Counts:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypedDict, TypeGuard, Unpack
+from typing import Any, Literal, NamedTuple, TextIO, TypedDict, TypeGuard, Unpack
 
 from policy_engine.data.storage import open_to_read
 from policy_engine.errors import DataError, PolicyError, Problem
@@ -318,7 +318,7 @@ def read_file(path: Path) -> bytes:
     """
     try:
         if str(path) == "-":
-            return _standard_input()
+            return _read_once(sys.stdin)
         with open_to_read(path) as file:
             return file.read()
     except FileNotFoundError:
@@ -328,6 +328,6 @@ def read_file(path: Path) -> bytes:
         raise DataError.of("C003", message, source=str(path)) from None
 
 
-@cache
-def _standard_input() -> bytes:
-    return sys.stdin.buffer.read()
+@lru_cache(maxsize=1)
+def _read_once(stream: TextIO) -> bytes:
+    return stream.buffer.read()

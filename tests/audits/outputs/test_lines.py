@@ -84,3 +84,12 @@ def test_cells_of_those_with_a_value_are_a_line_of_their_own():
     assert line_shares(*about)[:3].tolist() == [25 / 28, 3 / 28, 0.72]
     assert line_rests(*about)[:3].tolist() == [3, 25, 28]
     assert line_rests(*about[:5])[:3].tolist() == [75, 97, 28]
+
+
+def test_units_of_several_cells_who_have_a_value_are_all_but_those_without():
+    """Of 80, 20 have none, 60 the first value, and 25 of these the second one, too."""
+    codes, units = np.array([[0], [1], [2]]), np.array([60, 25, 20])
+    about = codes, units, (), (), LineUnits({0: np.full(3, 80)})
+    assert line_shares(*about, {0: 2})[:2].tolist() == [1.0, 0.75]
+    assert line_rests(*about, {0: 2})[:2].tolist() == [0, 20]
+    assert line_shares(*about)[0] == 0.75

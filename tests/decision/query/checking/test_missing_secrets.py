@@ -118,3 +118,11 @@ def test_nearly_all_who_have_a_value_may_not_have_the_same_one(ask, others, show
     table = pa.table({"person": range(len(letters)), "letter": letters})
     [counts] = ask(table, "SELECT letter, COUNT(*) AS x FROM T GROUP BY letter", least=5)
     assert (counts[0] == 25) is shown
+
+
+def test_all_persons_with_a_value_are_not_told_to_be_ill_at_some_visit(ask):
+    """Of 80 persons, 20 have no value; the 60 others are ill at a visit, and 25 not at another."""
+    ill = [True] * 60 + [False] * 25 + [None] * 20
+    table = pa.table({"person": [*range(60), *range(25), *range(60, 80)], "ill": pa.array(ill)})
+    sql = "SELECT ill, COUNT(DISTINCT person) AS x FROM T GROUP BY ill ORDER BY ill"
+    assert 60 not in ask(table, sql)[0]
