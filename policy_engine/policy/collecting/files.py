@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TextIO, TypedDict, TypeGuard, Unpack
+from typing import Any, BinaryIO, Literal, NamedTuple, TypedDict, TypeGuard, Unpack
 
 from policy_engine.data.storage import open_to_read
 from policy_engine.errors import DataError, PolicyError, Problem
@@ -318,7 +318,7 @@ def read_file(path: Path) -> bytes:
     """
     try:
         if str(path) == "-":
-            return _read_once(sys.stdin)
+            return _read_once(sys.stdin.buffer)
         with open_to_read(path) as file:
             return file.read()
     except FileNotFoundError:
@@ -329,5 +329,5 @@ def read_file(path: Path) -> bytes:
 
 
 @lru_cache(maxsize=1)
-def _read_once(stream: TextIO) -> bytes:
-    return stream.buffer.read()
+def _read_once(stream: BinaryIO) -> bytes:
+    return stream.read()
