@@ -139,13 +139,12 @@ def _lines(
             is_part &= codes[:, lower] == TOTAL
         lines = line_numbers(others)
         yield units, np.where(is_part, _sums(lines, np.where(is_part, units, 0)), 0)
+        is_valued = is_part & (codes[:, key] != missing.get(key, TOTAL))
         if key in missing:
-            is_valued = is_part & (codes[:, key] != missing[key])
             yield units, np.where(is_valued, _sums(lines, np.where(is_valued, units, 0)), 0)
         if own_units is not None and key in own_units.wholes:
             yield own_units.part_and_whole(key, is_part, lines, units)
             if key in missing and own_units.rows is None:
-                is_valued = is_part & (codes[:, key] != missing[key])
                 own = own_units.valued(key, is_part, is_valued, lines, units)
                 yield units, np.where(is_valued, own, 0)
 

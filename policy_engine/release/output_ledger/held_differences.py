@@ -74,6 +74,7 @@ def _is_small(trial: Trial, members: _Masks) -> bool:
 
 
 def _figures(trial: Trial, measure: str, numbers: tuple[int, int], rest: _Masks) -> ToldFigures:
-    owners = 0 if trial.owners is None else len(np.unique(trial.owners.numbers[rest]))
+    units = int(rest.sum())
+    owners = units if trial.owners is None else len(np.unique(trial.owners.numbers[rest]))
     cells = told_cells(trial.after, numbers, measure.__eq__)
-    return ToldFigures("alike", int(rest.sum()), owners, cells=cells)
+    return ToldFigures("alike", units, owners, cells=cells)

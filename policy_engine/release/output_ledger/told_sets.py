@@ -56,10 +56,10 @@ def set_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
         for is_known in (False, True) if (values.codes < 0).any() else (False,):
             trial.limit.check()
             sums = _SetSums.of(trial, table, figures, values, is_known=is_known)
-            used = () if sums is None else sums.told_anew(trial.limit)
+            used, units = ((), 0) if sums is None else sums.told_anew(trial.limit)
             if used:
                 places = tuple(place for one in used for place in one.places)
-                yield Fault(TOO_NARROW, places, partial(_told_figures, trial, used))
+                yield Fault(TOO_NARROW, places, partial(_told_figures, trial, used, units))
                 break
 
 
@@ -139,23 +139,25 @@ class _SetSums:
         rows = members[np.searchsorted(numbers, [one.number for one in figures])]
         return cls(figures, counts.reshape(atoms, width), rows, classes)
 
-    def told_anew(self, limit: TimeLimit) -> tuple[_Figure, ...]:
-        """Return the fresh figures of those that tell together that some atom's units all have
-        values of one set, where earlier ones do not. Raises OutOfTimeError where time ends."""
+    def told_anew(self, limit: TimeLimit) -> tuple[tuple[_Figure, ...], int]:
+        """Return the figures that tell together that some atoms' units all have values of one set,
+        and how many units these are; none where earlier ones tell it. Raises OutOfTimeError where
+        time ends."""
         questions = self._questions()
         equations = len(self.figures) + len(self.counts) + len(questions)
         if not len(questions) or equations * (self.counts.size + len(questions)) > MOST_ENTRIES:
-            return ()
+            return (), 0
         is_fresh = np.array([bool(one.places) for one in self.figures], np.bool_)
         every = self._fixed(questions, np.ones_like(is_fresh), limit)
         if not every[0].any():
-            return ()
+            return (), 0
         earlier = self._fixed(questions[every[0]], ~is_fresh, limit)
         if earlier[0].all():
-            return ()
-        used = every[1] & is_fresh
-        chosen = used if used.any() else is_fresh
-        return tuple(one for one, is_own in zip(self.figures, chosen, strict=True) if is_own)
+            return (), 0
+        used = every[1] if (every[1] & is_fresh).any() else np.ones_like(is_fresh)
+        atoms = np.unique(questions[every[0]][~earlier[0], 0])
+        figures = tuple(one for one, is_own in zip(self.figures, used, strict=True) if is_own)
+        return figures, int(self.counts[atoms].sum())
 
     def _questions(self) -> _Counts:
         """Return atoms and sets, (questions, 2), all of whose units have a value of the set: sets
@@ -164,11 +166,7 @@ class _SetSums:
         A figure that tells by itself that all have one, or none has, is for others to judge.
         """
         sizes = self.counts.sum(axis=1)
-        sides = {
-            mask.tobytes(): (place, mask)
-            for place, own in self._sides()
-            for mask in (self.classes[own] ^ (place >= len(self.figures)),)
-        }
+        sides = {mask.tobytes(): (place, mask) for place, mask in self._sides()}
         result = [np.zeros((0, 2), np.int64)]
         for place, mask in sides.values():
             is_all = (sizes > 0) & (self.counts[:, mask].sum(axis=1) == sizes)
@@ -179,12 +177,12 @@ class _SetSums:
             result.append(np.column_stack([atoms, np.full(len(atoms), place)]))
         return np.concatenate(result)
 
-    def _sides(self) -> Iterator[tuple[int, int]]:
-        """Yield the place of each set that is asked about, and of the figure that it is of."""
-        for place, one in enumerate(self.figures):
-            yield place, place
+    def _sides(self) -> Iterator[tuple[int, _Masks]]:
+        """Yield the place of each set that is asked about, and its classes."""
+        for place, (one, classes) in enumerate(zip(self.figures, self.classes, strict=True)):
+            yield place, classes
             if not one.told.is_one_sided:
-                yield place + len(self.figures), place
+                yield place + len(self.figures), ~classes
 
     def _is_alone(self, row: _Masks, mask: _Masks) -> bool:
         """Return whether all units of some atoms have a value of a set."""
@@ -194,7 +192,7 @@ class _SetSums:
         self, questions: _Counts, is_told: _Masks, limit: TimeLimit
     ) -> tuple[_Masks, _Masks]:
         """Return of which atoms and sets it follows from some figures, and which figures are used:
-        (asked,) and (figures,)."""
+        (questions,) and (figures,)."""
         sums, solution = self._programme(questions, is_told)
         is_end = np.zeros(len(solution), np.bool_)
         is_end[self.counts.size :] = True
@@ -227,10 +225,8 @@ class _SetSums:
         return KnownSums(rows, rows @ solution, np.zeros(len(solution)), limits), solution
 
 
-def _told_figures(trial: Trial, used: Sequence[_Figure]) -> ToldFigures:
+def _told_figures(trial: Trial, used: Sequence[_Figure], units: int) -> ToldFigures:
     measures = {set_told_measure(one.told) for one in used}
-    numbers = {one.number for one in used}
-    units = max(trial.after.sizes[one] for one in numbers)
-    return ToldFigures(
-        "alike", units, 0, cells=told_cells(trial.after, numbers, measures.__contains__)
-    )
+    cells = told_cells(trial.after, {one.number for one in used}, measures.__contains__)
+    owners = units if trial.owners is None else 0
+    return ToldFigures("alike", units, owners, cells=cells)

@@ -61,3 +61,9 @@ def test_few_units_may_be_of_enough_owners(ledger):
     owners = UnitOwners(np.where(FIRST, 0, np.arange(UNITS)))
     answers = [told(one, held(15), owners=owners) for one in (EVERYBODY, FIRST)]
     assert codes(ledger, *answers)[0] == ()
+
+
+def test_owners_see_of_how_many_two_numbers_differ(ledger):
+    ledger.check_and_record(told(EVERYBODY, held(19)))
+    [cell] = ledger.check_and_record(told(FIRST, held(19)), partly=True).cells
+    assert (cell.told.kind, cell.told.units, cell.told.owners) == ("alike", 20, 20)

@@ -56,6 +56,13 @@ def test_one_of_two_figures_of_an_answer_is_withheld(ledger):
     assert sorted(cell.state for cell in outcome.cells) == ["released", "suppressed"]
 
 
+def test_owners_see_whom_it_would_be_told_of_and_by_which_figures(ledger):
+    ledger.check_and_record(told((BOTH, "a")))
+    [cell] = ledger.check_and_record(told((FIRST, "b")), partly=True).cells
+    assert (cell.told.kind, cell.told.units, cell.told.owners) == ("alike", 12, 12)
+    assert sorted((one.units, one.entry) for one in cell.told.cells) == [(40, 0), (52, 2)]
+
+
 def test_where_one_has_a_third_value_nobody_is_told_of(ledger):
     codes = np.where(np.arange(len(CODES)) == 51, 2, CODES)
     assert codes_of(ledger, told((BOTH, "a"), codes=codes), told((FIRST, "b"), codes=codes)) == [
