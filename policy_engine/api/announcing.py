@@ -18,8 +18,9 @@ from policy_engine.errors import PolicyEngineError
 from policy_engine.release.budget.charging import Chargeable
 from policy_engine.release.budget.entries import AnnouncedRelease
 from policy_engine.release.budget.ledger import BudgetLedger
-from policy_engine.release.composition.composing import Composing, ledger_needed
+from policy_engine.release.composition.composing import Composing
 from policy_engine.release.composition.figures import Composition
+from policy_engine.release.composition.needed_ledger import ledger_needed
 from policy_engine.release.composition.release_ledger import DataOfRelease, ReleaseLedger
 from policy_engine.release.staging import check_publication
 

@@ -100,9 +100,9 @@ def plan(
 
     If the policy has several outputs, all are planned, or only the one that --asset names. With
     --data and --ledger, the release is made in memory, and what it would tell together with the
-    earlier releases of the same persons is said: exit 1 where apply refuses it for that. Of a
-    policy that makes nothing and lets checked answers be read, it says how to ask, and how the
-    owner is told what protecting them costs.
+    earlier releases of the same persons is said: exit 1 where apply refuses it for that, or asks
+    for a ledger that is not given. Of a policy that makes nothing and lets checked answers be read,
+    it says how to ask, and how the owner is told what protecting them costs.
     """
     from policy_engine.api.planning import plan_all, plan_checks, plan_policy  # noqa: PLC0415
 
@@ -127,27 +127,31 @@ def plan(
         plans: tuple[Plan, ...] = (plan_policy(source, paths, asset=asset, **options),)
     else:
         plans = plan_all(source, paths, **options)
-    looked = {"ledger": ledger, "ledger_key": ledger_key} if ledger and paths else {}
-    estimates = [
-        replace(
-            _estimate(source, one, paths, certificate, engine, reading_options),
-            composition=_look_back(source, one, paths, {**options, **looked}),
-        )
-        for one in plans
+    looked = {**options, "ledger": ledger, "ledger_key": ledger_key}
+    estimated = [
+        _estimate(source, one, paths, certificate, engine, reading_options) for one in plans
     ]
+    estimates = [_looked_back(one, source, paths, looked) for one in estimated]
     if output_format is Format.JSON:
         documents = [one.as_json() for one in estimates]
         print_json(documents[0] if len(documents) == 1 else documents)
     else:
         for one in estimates:
             one.print()
-    refused = [one.plan.publish.asset for one in estimates if one.is_refused]
-    for asset_refused in refused:
-        typer.echo(f"note: {asset_refused} would not be released: {_TOGETHER} (B013)", err=True)
-    if refused:
+    _note_refused(estimates, has_data=bool(paths))
+
+
+def _note_refused(estimates: "Sequence[_PlanEstimate]", *, has_data: bool) -> None:
+    """Say which releases apply would refuse because of earlier ones: exit 1 where it has data."""
+    for one in estimates:
+        if one.is_refused:
+            name, why = one.plan.publish.asset, one.needed or f"{_TOGETHER} (B013)"
+            typer.echo(f"note: {name} would not be released: {why}", err=True)
+    if has_data and any(one.is_refused for one in estimates):
         raise typer.Exit(1)
 
 
+_WITHOUT_LEDGER = "no ledger of them is given with --ledger"
 _TOGETHER = "the policy's bounds do not hold together with earlier releases"
 
 
@@ -175,11 +179,13 @@ class _PlanEstimate:
     unique_rows: "UniqueRows | NotApplicable | None"
     left_out: "LeftOutRows | NotApplicable | None"
     composition: "Composition | NotApplicable | None" = None
+    needed: str = ""
+    """What the policy needs a ledger of earlier releases for, where none is given."""
 
     @property
     def is_refused(self) -> bool:
         """Whether apply refuses the release for what it tells together with earlier ones."""
-        return getattr(self.composition, "is_refused", False)
+        return bool(self.needed) or getattr(self.composition, "is_refused", False)
 
     def as_json(self) -> dict[str, Any]:
         estimates = {"estimate": self.cost.model_dump(mode="json")} if self.cost else {}
@@ -216,18 +222,29 @@ class _PlanEstimate:
             console().print(line, markup=False)
 
 
-def _look_back(
-    policy: "Source", plan: "Plan", data: dict[str, str], options: dict[str, Any]
-) -> "Composition | NotApplicable | None":
-    """Return what a release would tell together with those of a ledger, None without one."""
-    if "ledger" not in options:
-        return None
+def _looked_back(
+    estimate: _PlanEstimate, policy: "Source", data: dict[str, str], options: dict[str, Any]
+) -> _PlanEstimate:
+    """Return an estimate with what its release would tell together with those of a ledger."""
+    if options["ledger"] is None:
+        return _without_ledger(estimate)
+    if not data:
+        return estimate
     from policy_engine.api.looking_back import look_back  # noqa: PLC0415
 
-    composition: Composition | NotApplicable = look_back(
-        policy, data, asset=plan.publish.asset, **options
-    )
-    return composition
+    asset = estimate.plan.publish.asset
+    return replace(estimate, composition=look_back(policy, data, asset=asset, **options))
+
+
+def _without_ledger(estimate: _PlanEstimate) -> _PlanEstimate:
+    from policy_engine.kernels.estimates import NotApplicable  # noqa: PLC0415
+    from policy_engine.release.composition.needed_ledger import ledger_needed  # noqa: PLC0415
+
+    error = ledger_needed(estimate.plan)
+    if error is None:
+        return estimate
+    why, needed = NotApplicable(reason=_WITHOUT_LEDGER), error.problems[0]
+    return replace(estimate, composition=why, needed=f"{needed.message} ({needed.code})")
 
 
 def _estimate(

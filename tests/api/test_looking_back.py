@@ -73,6 +73,31 @@ def test_a_plan_that_apply_would_refuse_says_so_and_exits_with_one(tmp_path):
     assert CliRunner().invoke(make_app("plan"), ["plan", str(file), *files]).exit_code == 0
 
 
+def test_a_plan_that_needs_a_ledger_says_so_and_exits_with_one(tmp_path):
+    file, path = tmp_path / "policy.jsonld", tmp_path / "patients.csv"
+    pacsv.write_csv(PATIENTS, path)
+    file.write_text(json.dumps(policy("ByAge", "age", composition="intersected")))
+    files, note = ["--data", f"{DATA}={path}"], "note: http://example.com/ByAge would not be "
+    told = CliRunner().invoke(make_app("plan"), ["plan", str(file), *files])
+    assert told.exit_code == 1
+    said = " ".join(told.stdout.split())
+    assert "earlier releases: not looked at, since no ledger of them is given with --ledger" in said
+    assert told.stderr.startswith(note)
+    assert "(B014)" in told.stderr
+    applied = [*files, "--output", str(tmp_path / "out")]
+    refused = CliRunner().invoke(make_app("apply"), ["apply", str(file), *applied])
+    assert refused.exception.code == "B014"
+    told = CliRunner().invoke(make_app("plan"), ["plan", str(file), *files, "--format", "json"])
+    assert (told.exit_code, "B014" in told.stderr) == (1, True)
+    assert "--ledger" in json.loads(told.stdout)["composition"]["reason"]
+    without_data = CliRunner().invoke(make_app("plan"), ["plan", str(file)])
+    assert (without_data.exit_code, without_data.stderr.startswith(note)) == (0, True)
+    for given in (files, []):
+        with_ledger = [*given, "--ledger", str(tmp_path / "new.ledger")]
+        told = CliRunner().invoke(make_app("plan"), ["plan", str(file), *with_ledger])
+        assert (told.exit_code, "note:" in told.stderr) == (0, False)
+
+
 def test_a_ledger_that_is_not_there_is_not_made(tmp_path):
     planned = look_back(policy("A", "zip"), {DATA: PATIENTS}, ledger=tmp_path / "new.ledger")
     assert (planned.earlier, planned.unknown) == ((), ())

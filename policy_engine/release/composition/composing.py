@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from policy_engine.engines.engine import Engine, StoredData, WrittenTable
 from policy_engine.engines.identified import Respelt, words_of_persons
 from policy_engine.engines.persons import TEXT
-from policy_engine.errors import LedgerError, PolicyEngineError, Problem, format_count
+from policy_engine.errors import LedgerError, Problem, format_count
 from policy_engine.kernels.intersections import (
     TooManyPairsError,
     distinct_words,
@@ -353,13 +353,3 @@ def _disagreeing(
 
 def _unknown(one: EarlierRelease, reason: str) -> UnknownRelease:
     return UnknownRelease(release=one.release, entry=one.entry, reason=reason)
-
-
-def ledger_needed(plan: Plan) -> PolicyEngineError | None:
-    """Return the error (B014) of a plan that bounds releases together, if no ledger is given."""
-    composition = plan.anonymize.recoding.composition if plan.anonymize else None
-    if composition in (None, "independent"):
-        return None
-    message = f"The policy bounds what {plan.publish.asset!r} tells together with earlier "
-    hint = "Give the ledger that every release of these data is recorded in: --ledger FILE."
-    return LedgerError.of("B014", f"{message}releases, and no ledger of them is given.", hint)
