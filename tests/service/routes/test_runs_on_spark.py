@@ -8,10 +8,12 @@ import pytest
 from building import ANALYST, DATASET, OUTPUT, people_policy
 from followed import ended, processes_of, until
 from served import API, service, signed_in
+from signing import key_of
 from test_dataset_routes import uploaded
 from test_policy_routes import published
 from test_release_routes import PEOPLE
 
+from policy_engine.certificate.certificate import read_certificate
 from policy_engine.service.runs.keeping import SupervisorKeeper
 from policy_engine.service.runs.kinds.settings import RELEASES
 from policy_engine.service.runs.namespaces import LOOPBACK_ALONE, OWN_LOOPBACK
@@ -21,7 +23,9 @@ pytestmark = [pytest.mark.nightly, pytest.mark.usefixtures("java")]
 
 @pytest.fixture
 def opened(tmp_path):
+    key_of(1).write(tmp_path / "key")
     on_spark = {"engine": "spark", "master": "local[2]", "run_memory": 2**31}
+    on_spark["sign"] = str(tmp_path / "key")
     with service(tmp_path / "kept", **on_spark) as services:
         keeper = SupervisorKeeper(services.settings)
         keeper.start()
@@ -51,12 +55,17 @@ def test_a_release_made_on_spark_is_verified_read_and_assessed(opened):
     run, log = carried_out(opened, owner, "sanitise", about)
     assert run.result["outputs"][0]["rows"] == 8
     assert OWN_LOOPBACK in log or LOOPBACK_ALONE in log
+    assert run.result["outputs"][0]["signed"] is True
+    assert "measured again" in log
 
     [release] = owner.get(f"{API}/releases").json()["items"]
     path = f"{API}/releases/{release['id']}"
     folder = opened.settings.folder / RELEASES / run.id / "release"
     assert [*folder.glob("*.csv/part-*")]  # as Spark alone writes it
     assert owner.get(f"{path}/certificate").json()["rows_out"] == 8
+    [place] = folder.glob("*.jsonld")
+    certificate = read_certificate(place.read_bytes())
+    assert certificate.signature.credential.proof.key == key_of(1).public
     verdict = signed_in(opened, "auditor").post(f"{path}:verify").json()
     assert verdict["holds"], verdict
     contrast = owner.get(f"{path}:contrast")

@@ -5,45 +5,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from building import DATASET, PEOPLE, anonymize, people_policy, permission, policy
+from runs_left import NAME, OLGA, carried_out, rewrite
 from signing import key_of
 
 from policy_engine.certificate.certificate import read_certificate
-from policy_engine.certificate.record import load_record
 from policy_engine.engines.spark import hashing
 from policy_engine.errors import ServiceError
 from policy_engine.plan.lineage import Maker, Upstream
-from policy_engine.service.runs.checking_results import ExpectedResult
 from policy_engine.service.runs.clusters import Cluster
-from policy_engine.service.runs.jobs import Job, KeptText, RunInputs
-from policy_engine.service.runs.kinds.sanitising import Sanitising
-from policy_engine.service.runs.limits import RunLimits
+from policy_engine.service.runs.jobs import KeptText
 from policy_engine.service.runs.signing_results import sign_results
-
-OLGA = "http://example.com/olga"
-SETTINGS = Sanitising(policy="p1", datasets={DATASET: "data1"})
-NAME = "certificate.jsonld"
-
-
-def carried_out(folder, text, rows=PEOPLE, settings=SETTINGS, **more):
-    """Return what is expected of a run, once it was carried out in a folder."""
-    names = ("out", "kept", "scratch", "attempts")
-    folders = {name: folder / name for name in names}
-    for one in folders.values():
-        one.mkdir(parents=True)
-    (folder / "data1.csv").write_text(rows)
-    kept = KeptText(name="policy", text=text, issuer=OLGA)
-    given = {
-        "files": {"data1": folder / "data1.csv"},
-        "policy": kept,
-        "owners": dict.fromkeys(settings.datasets, OLGA),
-        **more,
-    }
-    began = datetime.now(UTC)
-    settings.carry_out(RunInputs(**given, **folders))
-    limits = RunLimits(memory=0, file=0, seconds=0)
-    places = {"folder": folder, "kept": folder, "attempts": folder, "code": folder}
-    about = {"kinds": "", "kind": "sanitise", "settings": {}, "limits": limits, "parent": 0}
-    return ExpectedResult(Job(**given, **places, **about), settings, began)
 
 
 @pytest.fixture
@@ -124,16 +95,6 @@ def test_a_certificate_of_another_output_is_not_signed(expected, tmp_path):
     (tmp_path / "elsewhere.csv").write_text(content)
     output.symlink_to(tmp_path / "elsewhere.csv")
     refused(expected, "not beside it")
-
-
-def rewrite(expected, in_record=None, **changes):
-    """Have the run leave another certificate, and another record that opens its commitment."""
-    out = expected.job.folder / "out"
-    [path], place = (out / "record").glob("*.json"), out / "release" / NAME
-    record = load_record(path).model_copy(update=in_record or {})
-    path.write_text(record.to_json())
-    changes["commitment"] = record.commitment
-    place.write_text(read_certificate(place.read_bytes()).model_copy(update=changes).to_jsonld())
 
 
 def on_spark(expected):
