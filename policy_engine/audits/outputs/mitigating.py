@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from policy_engine.audits.outputs.lines import least_lines
-from policy_engine.audits.outputs.model import TOTAL, TableVerdict
+from policy_engine.audits.outputs.model import TOTAL, ResultTable, TableVerdict
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.audits.outputs.total_grids import TotalGrid, grids_of
@@ -38,26 +38,47 @@ class ProtectedFigures:
     is_shown: Cells
 
 
+@dataclass(frozen=True)
+class NearFigures:
+    """Figures in place of those of some measures, (rows, measures), and how far an exact one may be
+    from its own at most: (measures,)."""
+
+    values: Figures
+    reach: NDArray[np.int64]
+
+    def ends(self, row: int, measure: int) -> tuple[float, float]:
+        """Return between what a count that is shown lies: what is above 0 is of somebody."""
+        value, reach = float(self.values[row, measure]), int(self.reach[measure])
+        return max(value - reach, float(value > 0)), value + reach
+
+
+def rounded_figures(table: ResultTable, base: int, rounded: Cells) -> NearFigures:
+    """Return figures rounded to multiples of a base, so that totals add up where they can.
+
+    Those are rounded of the measures that are `rounded`, (measures,). Raises DataError (C011)
+    without highspy.
+    """
+    grids, values = grids_of(table), table.values.copy()
+    reach = np.zeros(values.shape[1], np.int64)
+    for number in np.flatnonzero(rounded).tolist():
+        values[:, number], reach[number] = _rounded(values[:, number], grids[-1:], base)
+    return NearFigures(values, reach)
+
+
 def protect_by_rounding(
-    verdict: TableVerdict,
-    before: TableVerdict,
-    base: int,
-    counts: Cells,
-    rounded: Cells,
+    verdict: TableVerdict, before: TableVerdict, near: NearFigures, counts: Cells, rounded: Cells
 ) -> ProtectedFigures:
-    """Return a table rounded to multiples of a base, so that its totals add up where they can.
+    """Return a table with rounded figures.
 
     `verdict` says what passes, secondary suppression and earlier answers included, and `before` is
     the verdict without both. `counts`, (measures,), are numbers of units, of which small ones may
     be shown, and `rounded` all measures that are rounded. Raises DataError (C011) without highspy.
     """
-    grids = grids_of(verdict.table)
-    values = verdict.table.values.copy()
+    grids, values = grids_of(verdict.table), near.values
     is_shown = np.asarray(verdict.reasons == 0)
     may_be_shown = _hidden_enough(verdict, before, counts)
     for number in np.flatnonzero(rounded).tolist():
-        values[:, number], reach = _rounded(values[:, number], grids[-1:], base)
-        more = may_be_shown[:, number]
+        more, reach = may_be_shown[:, number], int(near.reach[number])
         if _stays_open(verdict, grids, number, more, values[:, number], reach):
             is_shown[:, number] |= more
     return ProtectedFigures(values, is_shown)

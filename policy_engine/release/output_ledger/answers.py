@@ -19,9 +19,13 @@ from policy_engine.release.output_ledger.unit_owners import UnitOwners
 COUNT, PERSONS, PERSONS_AND_ROWS = "count", "persons", "persons and rows"
 DISTINCT_PERSONS = "distinct persons"
 """The number of persons of whom a population has one unit each."""
+ROUNDED_COUNT, EXACT_COUNT = "rounded count", "exact count"
+"""A count that is shown rounded or with noise; and one that is known exactly all the same, which is
+the linear system of all these, too. Where no count is rounded, that is the system of all counts."""
 _SUM, _MEAN, _PAIR, _SHAPE, _HELD = "sum:", "mean:", "pair:", "shape:", "held:"
 _VALUES = "values:"
 _ROWS_TOLD, _PERSONS_TOLD, _SET_TOLD = "rows told:", "persons told:", "set told:"
+_PERSONS_SET_TOLD, _NEAR = "persons set told:", "near:"
 STATISTICS = "statistics:"
 """The linear systems of all statistics of a column."""
 _SPREADS = ("std", "var", "sem", "skew")
@@ -105,16 +109,18 @@ class Protection:
 class OutputCell:
     """One measure of one population of an answer.
 
-    `measure` is `count` (of distinct units), `sum:COLUMN` for a column of the data as it is, never
-    for an expression, `mean:COLUMN` (its sum and its count are known to who knows the others),
-    `persons`, the number of owners, where enough of them have several units, and otherwise
-    `persons and rows` (the count is then known, too), `distinct persons`, their number where the
-    population has one unit of each, a `held_measure`, a `rows_told_measure`, a
-    `persons_told_measure`, a `set_told_measure`, a `values_measure`, a `shape_measure`, a
-    `pair_measure`, or any other key: of a measure that is none of these nothing is known but its
-    population, so that it is compared with all measures. `value` is the exact value before any
-    rounding, None where it is not a number or not known. A suppressed cell is one that is not
-    released. No combination of what is released may tell of fewer than `threshold` units.
+    `measure` is `count` (of distinct units), `rounded count` where it is shown in another form,
+    `exact count` where it is known to everybody all the same, `sum:COLUMN` for a column of the data
+    as it is, never for an expression, `mean:COLUMN` (its sum and its count are known to who knows
+    the others), `persons`, the number of owners, where enough of them have several units, and
+    otherwise `persons and rows` (the count is then known, too), `distinct persons`, their number
+    where the population has one unit of each, a `held_measure`, a `rows_told_measure`, a
+    `persons_told_measure`, a `set_told_measure`, a `persons_set_told_measure`, a `near_measure`, a
+    `values_measure`, a `shape_measure`, a `pair_measure`, or any other key: of a measure that is
+    none of these nothing is known but its population, so that it is compared with all measures.
+    `value` is the exact value before any rounding, None where it is not a number or not known. A
+    suppressed cell is one that is not released. No combination of what is released may tell of
+    fewer than `threshold` units.
     `condition` is what the units of the population satisfy, empty where that is not known. Cells of
     one `figure`, a number of at least 0, are released together or not at all.
     """
@@ -310,9 +316,11 @@ class LedgerOutcome:
 @cache
 def systems_of(measure: str) -> tuple[str, ...]:
     """Return the linear systems that the value of a measure is known in; none for all of them."""
-    linear = (_SUM, _HELD, _VALUES, _ROWS_TOLD, _PERSONS_TOLD, _SET_TOLD)
-    if measure in (COUNT, PERSONS, DISTINCT_PERSONS) or measure.startswith(linear):
+    own = (_SUM, _HELD, _VALUES, _ROWS_TOLD, _PERSONS_TOLD, _SET_TOLD, _PERSONS_SET_TOLD, _NEAR)
+    if measure in (COUNT, EXACT_COUNT, PERSONS, DISTINCT_PERSONS) or measure.startswith(own):
         return (measure,)
+    if measure == ROUNDED_COUNT:
+        return (COUNT,)
     if measure == PERSONS_AND_ROWS:
         return (COUNT, PERSONS)
     if measure.startswith(_MEAN):
@@ -400,7 +408,7 @@ def valued_column(measure: str) -> str:
 def is_of_its_own(measure: str) -> bool:
     """Return whether a measure, or its linear system, says nothing by its population: how many
     units are some holders, or that a count is of one value."""
-    return measure.startswith((_HELD, _VALUES, _SET_TOLD)) or is_owned(measure)
+    return measure.startswith((_HELD, _VALUES)) or is_mark(measure)
 
 
 def is_held(measure: str) -> bool:
@@ -454,9 +462,55 @@ def set_told(measure: str) -> ToldSet | None:
     return ToldSet(column, frozenset(values), is_one_sided)
 
 
+def persons_set_told_measure(one: ToldSet) -> str:
+    """Return the measure that marks a figure by which it is known how many owners have a unit with
+    one of some values of a column."""
+    return f"{_PERSONS_SET_TOLD}{set_told_measure(one).removeprefix(_SET_TOLD)}"
+
+
+def persons_set_told(measure: str) -> ToldSet | None:
+    """Return what a `persons_set_told_measure` marks; None of other measures."""
+    if not measure.startswith(_PERSONS_SET_TOLD):
+        return None
+    return set_told(f"{_SET_TOLD}{measure.removeprefix(_PERSONS_SET_TOLD)}")
+
+
+def near_measure(low: float, high: float) -> str:
+    """Return the measure that marks a count as known to lie between two ends: by a rounded figure
+    or one with noise."""
+    return f"{_NEAR}{json.dumps([low, high])}"
+
+
+@cache
+def near_ends(measure: str) -> tuple[float, float] | None:
+    """Return between what a `near_measure` says that a count lies; None of other measures."""
+    if not measure.startswith(_NEAR):
+        return None
+    low, high = json.loads(measure.removeprefix(_NEAR))
+    return low, high
+
+
 def is_mark(measure: str) -> bool:
     """Return whether a measure marks a figure whose value is another measure's."""
-    return is_owned(measure) or measure.startswith(_SET_TOLD)
+    marks = _SET_TOLD, _PERSONS_SET_TOLD, _NEAR, EXACT_COUNT
+    return is_owned(measure) or measure.startswith(marks)
+
+
+def is_exact_count(measure: str) -> bool:
+    """Return whether a measure tells a count exactly, or may, even where counts are rounded."""
+    if is_of_its_own(measure):
+        return measure == EXACT_COUNT
+    return measure != ROUNDED_COUNT and (COUNT in systems_of(measure) or not systems_of(measure))
+
+
+def are_counts(system: str) -> bool:
+    """Return whether a linear system is of counts of units."""
+    return system in (COUNT, EXACT_COUNT)
+
+
+def counts_holders(persons_told: str) -> bool:
+    """Return whether a `persons_told_measure` counts the owners of holders, and not of others."""
+    return persons_told.startswith(f"{_PERSONS_TOLD}+")
 
 
 def rows_told_of(measure: str) -> str:

@@ -18,10 +18,10 @@ from policy_engine.kernels.output_checks.released_bounds import (
 from policy_engine.kernels.output_checks.released_span import random_prime
 from policy_engine.kernels.output_checks.sparse_span import WholeForm
 from policy_engine.release.output_ledger.answers import (
-    COUNT,
     DISTINCT_PERSONS,
     PERSONS,
     ToldFigures,
+    are_counts,
     column_of,
 )
 from policy_engine.release.output_ledger.differences import Fault, Trial
@@ -46,14 +46,14 @@ def bounds_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     """Yield why the new cells of a system may not be given: by how narrow bounds become."""
     if not system.is_fresh.any():
         return
-    if system.name in (COUNT, PERSONS, DISTINCT_PERSONS):
+    if are_counts(system.name) or system.name in (PERSONS, DISTINCT_PERSONS):
         yield from whole_faults(trial, system)
     column = column_of(system.name)
-    if system.name != COUNT and column not in trial.after.bounds:
+    if not are_counts(system.name) and column not in trial.after.bounds:
         return  # Without bounds, what is not known exactly may be anything.
     goals = _goals(trial, system)
     has_small = bool(system.owners.are_small.any())
-    needs_all = system.name != COUNT and (has_small or bool(system.targets.count))
+    needs_all = not are_counts(system.name) and (has_small or bool(system.targets.count))
     if goals or needs_all:
         yield from _interval_faults(trial, system, goals, needs_interior=needs_all)
 
@@ -165,7 +165,7 @@ def _narrow_goals(
 
 def _value(system: LinearSystem, place: int, cell: Suppressed) -> float | None:
     """Return the value of a suppressed cell: a count is known even where it is not given."""
-    if system.name == COUNT:
+    if are_counts(system.name):
         return float(system.targets.sums(system.weights.astype(np.float64))[place])
     return cell.value
 
@@ -173,7 +173,7 @@ def _value(system: LinearSystem, place: int, cell: Suppressed) -> float | None:
 def _is_narrow(system: LinearSystem, goal: tuple[int, Suppressed], ends: KnownInterval) -> bool:
     """Return whether an interval does not reach as far from a value as it has to."""
     low, high = ends.low, ends.high
-    if system.name == COUNT:
+    if are_counts(system.name):
         low = math.ceil(low - _TINY) if math.isfinite(low) else low
         high = math.floor(high + _TINY) if math.isfinite(high) else high
     value = _value(system, *goal) or 0.0
@@ -188,7 +188,7 @@ def _sums(trial: Trial, system: LinearSystem, is_used: NDArray[np.bool_]) -> Kno
     """
     weights, is_used = system.weights.astype(np.float64), system.is_own & is_used
     own = system.rows.chosen(is_used).dense()
-    if system.name == COUNT:
+    if are_counts(system.name):
         ends = np.zeros(len(weights)), np.full(len(weights), np.inf)
         return KnownSums(own, own @ weights, *ends)
     least, most = trial.after.bounds[column_of(system.name)]

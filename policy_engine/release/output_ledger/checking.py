@@ -39,6 +39,8 @@ from policy_engine.release.output_ledger.knowledge import AtomTable, Knowledge
 from policy_engine.release.output_ledger.linear_systems import LinearSystem, linear_systems
 from policy_engine.release.output_ledger.measured_cells import withheld_parts
 from policy_engine.release.output_ledger.met_limits import follows_from, met, out_of_time
+from policy_engine.release.output_ledger.near_counts import near_faults
+from policy_engine.release.output_ledger.owner_sets import owner_set_faults
 from policy_engine.release.output_ledger.persons_and_rows import person_faults
 from policy_engine.release.output_ledger.spans import FEW_DERIVED, TOO_LARGE, span_faults
 from policy_engine.release.output_ledger.statistic_loads import load_faults
@@ -217,11 +219,13 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
         _exact_faults,
         lambda trial, _: rest_faults(trial, table),
         lambda trial, _: person_faults(trial, table),
+        lambda trial, _: owner_set_faults(trial, table),
         lambda trial, _: set_faults(trial, table),
         lambda trial, _: amount_faults(trial, table),
         lambda trial, _: unknown_faults(trial, table),
         lambda trial, _: empty_faults(trial, table),
         _bound_faults,
+        lambda trial, _: near_faults(trial, table),
     )
     for check in checks:
         faults = [*check(trial, systems)]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from policy_engine.release.output_ledger.answers import (
     COUNT,
     DISTINCT_PERSONS,
+    EXACT_COUNT,
     PERSONS,
     PERSONS_AND_ROWS,
     OutputAnswer,
@@ -25,15 +26,21 @@ _Masks = NDArray[np.bool_]
 
 
 def with_known_counts(
-    answer: OutputAnswer, everybody: _Masks, others: Iterable[_Masks] = ()
+    answer: OutputAnswer,
+    everybody: _Masks,
+    others: Iterable[_Masks] = (),
+    *,
+    are_rounded: bool = False,
 ) -> OutputAnswer:
     """Return an answer beside which everybody knows how many units there are in all, and in other
     populations, such as those who have a value in a column: (units,) each.
 
     Where it tells of owners who may have several units, how many of these there are is known, too.
+    Where counts `are_rounded`, known ones are subtracted from exact ones alone.
     """
     masks, first = [everybody, *others], len(answer.populations)
-    cells = [_cell(COUNT, first + place, mask) for place, mask in enumerate(masks)]
+    measure = EXACT_COUNT if are_rounded else COUNT
+    cells = [_cell(measure, first + place, mask) for place, mask in enumerate(masks)]
     kinds = {cell.measure for cell in answer.cells}
     if answer.owners is not None:
         firsts = _first_units(answer.owners.numbers, everybody)

@@ -19,6 +19,7 @@ from policy_engine.release.output_ledger.answers import (
     LedgerOutcome,
     OutputAnswer,
     OutputCell,
+    near_ends,
 )
 from policy_engine.release.output_ledger.checking import OTHER_DATA, LedgerJudgement, judge
 from policy_engine.release.output_ledger.contents import AnswerContent
@@ -331,13 +332,15 @@ def _outcome(judgement: LedgerJudgement) -> LedgerOutcome:
 
 
 def _recorded(answer: OutputAnswer, states: Sequence[bool], digest: str | None) -> RecordedOutput:
-    """Return what is kept of an answer; of a figure, all cells that it is told by count as one."""
-    all_figures = {_figure(place, cell) for place, cell in enumerate(answer.cells)}
-    withheld = {
-        _figure(place, cell)
+    """Return what is kept of an answer; of a figure, all cells that it is told by count as one, but
+    for what is told nearly."""
+    figures = {
+        (_figure(place, cell), is_released)
         for place, (cell, is_released) in enumerate(zip(answer.cells, states, strict=True))
-        if not is_released
+        if not near_ends(cell.measure)
     }
+    all_figures = {figure for figure, _ in figures}
+    withheld = {figure for figure, is_released in figures if not is_released}
     released = len(all_figures - withheld)
     return RecordedOutput(
         dataset=answer.dataset,

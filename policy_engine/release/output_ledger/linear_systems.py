@@ -15,8 +15,10 @@ from policy_engine.release.output_ledger.answers import (
     AMOUNTS,
     COUNT,
     EQUATIONS,
+    EXACT_COUNT,
     STATISTICS,
     column_of,
+    is_exact_count,
     is_held,
     is_mark,
     is_of_its_own,
@@ -125,7 +127,9 @@ def _names(trial: Trial) -> list[str]:
     names = touched | linear | opaque | {OPAQUE} if has_opaque else touched
     columns = {f"{STATISTICS}{column}" for one in fresh for column in statistic_columns(one)}
     several = {name for name in columns if _statistic_count(trial.after, name) > 1}
-    return sorted(names | new_suppressed | several)
+    # Where no count is rounded, all of them are exact.
+    exact = {EXACT_COUNT} if trial.after.released.get(EXACT_COUNT) else set()
+    return sorted((names | new_suppressed | several) - {EXACT_COUNT} | exact)
 
 
 @cache
@@ -133,12 +137,15 @@ def target_systems(measure: str) -> tuple[str, ...]:
     """Return the systems in which a suppressed value of a measure must stay unknown."""
     if measure.startswith("mean:"):
         return tuple(name for name in systems_of(measure) if name != COUNT)
-    return systems_of(measure) or (measure,)
+    systems = systems_of(measure)
+    return (*systems, EXACT_COUNT) if COUNT in systems else systems or (measure,)
 
 
 @cache
 def is_row(name: str, measure: str) -> bool:
     """Return whether released values of a measure are rows of a system."""
+    if name == EXACT_COUNT:
+        return is_exact_count(measure)
     if name.startswith(STATISTICS):
         return name.removeprefix(STATISTICS) in statistic_columns(measure)
     if name.startswith((AMOUNTS, EQUATIONS)):

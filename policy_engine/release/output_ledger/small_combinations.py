@@ -26,7 +26,7 @@ from policy_engine.kernels.output_checks.released_span import (
     reduced_by,
 )
 from policy_engine.kernels.output_checks.sparse_span import Combinations
-from policy_engine.release.output_ledger.answers import COUNT, ToldFigures
+from policy_engine.release.output_ledger.answers import ToldFigures, are_counts
 from policy_engine.release.output_ledger.judging_time import TimeLimit
 from policy_engine.release.output_ledger.knowledge import Knowledge
 from policy_engine.release.output_ledger.linear_systems import LinearSystem
@@ -151,7 +151,7 @@ class SmallCombinations:
             return system_figures(after, system, is_used, is_about, "undecided")
         is_about = np.append(combination.vector != 0, np.False_)[self.numbers]
         factors = self._factors(combination.vector)
-        ends = (None, None) if system.name != COUNT else self._count_of(factors, is_about)
+        ends = (None, None) if not are_counts(system.name) else self._count_of(factors, is_about)
         return system_figures(after, system, factors != 0, is_about, "combination", ends)
 
     def _factors(self, vector: Residues) -> Residues:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from policy_engine.kernels.output_checks.released_span import random_prime
 from policy_engine.kernels.output_checks.sparse_span import SparseRows, WholeForm
-from policy_engine.release.output_ledger.answers import COUNT, ToldFigures
+from policy_engine.release.output_ledger.answers import ToldFigures, are_counts
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.linear_systems import (
     LinearSystem,
@@ -83,7 +83,7 @@ def _target_figures(
     is_about = system.targets.chosen(np.arange(system.targets.count) == place).covered
     number = int(system.target_numbers[place])
     value: float | None = float(system.weights[is_about].sum())
-    if system.name != COUNT:
+    if not are_counts(system.name):
         size = trial.after.sizes[number]
         values = (
             one.value * size if measure.startswith("mean:") else one.value

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.release.output_ledger.answers import COUNT, ToldFigures, ToldKind
+from policy_engine.release.output_ledger.answers import ToldFigures, ToldKind, are_counts
 from policy_engine.release.output_ledger.knowledge import Knowledge
 from policy_engine.release.output_ledger.linear_systems import LinearSystem, is_row
 from policy_engine.release.output_ledger.told_cells import released_value, told_cells
@@ -34,7 +34,7 @@ def system_figures(
 def row_values(after: Knowledge, system: LinearSystem) -> NDArray[np.float64]:
     """Return the values of the rows of a system of counts or totals, (rows,), NaN where a value is
     not known."""
-    if system.name == COUNT:
+    if are_counts(system.name):
         return system.rows.sums(system.weights.astype(np.float64))
     values = [released_value(after, system.name, one) for one in system.numbers.tolist()]
     return np.array([np.nan if value is None else value for value in values], np.float64)

@@ -14,7 +14,7 @@ from policy_engine.kernels.output_checks.released_bounds import (
 )
 from policy_engine.kernels.output_checks.released_span import echelon, random_prime
 from policy_engine.kernels.output_checks.sparse_span import WholeForm
-from policy_engine.release.output_ledger.answers import COUNT, ToldFigures, ToldKind
+from policy_engine.release.output_ledger.answers import ToldFigures, ToldKind, are_counts
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.judging_time import TimeLimit
 from policy_engine.release.output_ledger.linear_systems import LinearSystem
@@ -76,7 +76,7 @@ def _figures(
 ) -> ToldFigures:
     """Return how many units some atoms have, as is known in whole numbers by some rows."""
     units = float(system.weights[is_about].sum())
-    ends = (units, units) if system.name == COUNT else (None, None)
+    ends = (units, units) if are_counts(system.name) else (None, None)
     return system_figures(trial.after, system, is_used, is_about, kind, ends)
 
 

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from policy_engine.audits.outputs.judging import judge
-from policy_engine.audits.outputs.mitigating import protect_by_noise, protect_by_rounding
+from policy_engine.audits.outputs.mitigating import (
+    protect_by_noise,
+    protect_by_rounding,
+    rounded_figures,
+)
 from policy_engine.audits.outputs.model import (
     TOTAL,
     CellEvidence,
@@ -34,9 +38,13 @@ def judged(counts, **check):
     return judge(table, OutputCheck(profile=PROFILES["abs"], **check))
 
 
+def rounded(verdict, before):
+    return protect_by_rounding(verdict, before, rounded_figures(verdict.table, 5, ONE), ONE, ONE)
+
+
 def test_small_count_is_shown_where_others_leave_it_open():
     before = judged(COUNTS)
-    figures = protect_by_rounding(suppress_totals(before), before, 5, ONE, ONE)
+    figures = rounded(suppress_totals(before), before)
     assert figures.is_shown.all()
     table = figures.values.reshape(4, 4)
     assert (table % 5 == 0).all()
@@ -47,7 +55,7 @@ def test_small_count_is_shown_where_others_leave_it_open():
 def test_small_count_that_exact_totals_tell_is_not_shown():
     """Without secondary suppression, 56 - 20 - 30 is six for who knows these."""
     before = judged(COUNTS, secondary="none")
-    figures = protect_by_rounding(before, before, 5, ONE, ONE)
+    figures = rounded(before, before)
     assert np.flatnonzero(~figures.is_shown[:, 0]).tolist() == [1]
 
 
@@ -62,5 +70,5 @@ def test_noise_has_to_leave_two_values_open(most, is_open):
 def test_count_in_a_line_of_few_is_not_shown():
     """In the first row there are nine."""
     before = judged(np.array([[4, 5], [50, 60]]), secondary="none")
-    figures = protect_by_rounding(before, before, 5, ONE, ONE)
+    figures = rounded(before, before)
     assert not figures.is_shown[[0, 1, 2], 0].any()

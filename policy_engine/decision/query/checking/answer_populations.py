@@ -176,10 +176,11 @@ def ledger_answer(
         empty_parts=dataset_rows.empty_parts if _hides_zeros(verdict) else None,
         measured=dataset_rows.measured,
     )
-    if verdict.check.secondary == "none" or verdict.check.is_changing_figures:
+    if verdict.check.secondary == "none":
         return answer
     others = _of_values(gathered, members, dataset_rows)
-    return with_known_counts(answer, dataset_rows.everybody, others)
+    are_rounded = verdict.check.is_changing_figures
+    return with_known_counts(answer, dataset_rows.everybody, others, are_rounded=are_rounded)
 
 
 def _of_values(

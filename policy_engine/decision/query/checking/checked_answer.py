@@ -32,9 +32,9 @@ from policy_engine.decision.query.checking.measured_columns import (
 from policy_engine.decision.query.checking.owned_rows import RowOwners
 from policy_engine.decision.query.checking.possible_worlds import telling_cells
 from policy_engine.decision.query.checking.protecting import (
+    AnswerProtection,
     ProtectionInputs,
     check_protection,
-    protect,
 )
 from policy_engine.decision.query.checking.reviewed_cells import (
     AcceptedAnswer,
@@ -218,12 +218,14 @@ class _AnswerTask:
         """Return the answer by the verdict that is `proposed`, once the ledger has seen it; what
         was judged `before` any cell protects another says which figures may be in another form."""
         checkable, gathered = self.checkable, self.gathered
-        verdict, recorded = self.ledger.check(gathered, proposed, self.rows, self.tables, use)
+        inputs = ProtectionInputs(checkable.is_plain, self.rows, self.tables, self.noise_key)
+        protection = AnswerProtection(gathered, before, inputs)
+        more = self.rows, self.tables, protection.near_counts()
+        verdict, recorded = self.ledger.check(gathered, proposed, *more, use)
         if use.is_whole:
             check_lifted(proposed, verdict)
         is_listed = gathered.is_listable | verdict.released.any(axis=1)
-        task = ProtectionInputs(checkable.is_plain, self.rows, self.tables, self.noise_key)
-        protected = protect(gathered, verdict, before, task)
+        protected = protection.protect(verdict)
         released = show_released(checkable.query, protected.gathered, protected.verdict, is_listed)
         return CheckedAnswer(
             released.table,

@@ -233,7 +233,9 @@ class _HeldCells:
                         members = members & ~np.isin(codes, codes[decided.counts])
                     deciding = replace(decided, members=members)
                     for part in self._part(number, places, numbers, deciding, own):
-                        yield part.of_persons(of_holders=decided.of_holders)
+                        persons = part.of_persons(of_holders=decided.of_holders)
+                        is_told = decided.valued is None
+                        yield persons.with_sets(self.values, decided.column) if is_told else persons
 
     def _of_keys(self, members: Sequence[PopulationRows]) -> Iterator[HeldPart]:
         """Yield the same of the keys, each of which may be the secret."""

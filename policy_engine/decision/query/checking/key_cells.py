@@ -7,7 +7,7 @@ judged by itself (K003): what matters is what several tables tell of those by wh
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,10 +29,13 @@ from policy_engine.decision.query.grammar import to_sql
 from policy_engine.release.output_ledger import (
     OutputCell,
     Populations,
+    counts_holders,
     held_measure,
     is_owned,
+    persons_set_told_measure,
     persons_told_measure,
     rows_told_measure,
+    rows_told_of,
     set_told_measure,
 )
 
@@ -83,17 +86,28 @@ class HeldPart:
         )
 
     def with_sets(self, values: ToldValues, column: str) -> "HeldPart":
-        """Return the same with marks of the figures that tell how many rows have some values of a
-        column. Raises NotCheckableError (K022) if the values cannot be read."""
-        sets = {
-            measure: values.set_of(column, mask, is_one_sided=self.is_one_sided)
-            for measure, mask in self.holders.items()
-            if not is_owned(measure)
-        }
+        """Return the same with marks of the figures that tell how many rows, or how many persons,
+        have some values of a column. Raises NotCheckableError (K022) if the values cannot be
+        read."""
+
+        @cache
+        def mark(measure: str) -> str:
+            holders, is_of_persons = self.holders.get(measure), is_owned(measure)
+            if is_of_persons:
+                holders = self.holders.get(rows_told_of(measure))
+            if holders is None or measure == rows_told_of(measure):
+                return ""
+            if is_of_persons and not counts_holders(measure):
+                holders = ~holders
+            own = values.set_of(column, holders, is_one_sided=self.is_one_sided)
+            if own is None:
+                return ""
+            return persons_set_told_measure(own) if is_of_persons else set_told_measure(own)
+
         marks = tuple(
-            (place, set_told_measure(own), figure, None)
+            (place, mark(measure), figure, None)
             for place, measure, figure, _ in self.figures
-            if (own := sets.get(measure)) is not None
+            if mark(measure)
         )
         return replace(self, figures=(*self.figures, *marks))
 

@@ -22,15 +22,21 @@ from policy_engine.decision.query.checking.answer_populations import (
 )
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.decision.query.checking.held_cells import with_held_cells
+from policy_engine.decision.query.checking.protecting import NearCounts
 from policy_engine.decision.query.checking.value_marks import with_value_marks
 from policy_engine.errors import LedgerError, Problem
 from policy_engine.methods.output_checks.parameters import LedgerScope
 from policy_engine.policy import Hierarchy
 from policy_engine.release.output_ledger import (
+    COUNT,
+    PERSONS,
+    PERSONS_AND_ROWS,
+    ROUNDED_COUNT,
     CellOutcome,
     LedgerOutcome,
     OutputAnswer,
     OutputLedger,
+    near_measure,
 )
 
 if TYPE_CHECKING:
@@ -86,10 +92,11 @@ class AnswerLedger:
         verdict: TableVerdict,
         rows: Callable[[], DatasetRows],
         tables: "Mapping[str, pa.Table]",
+        near: NearCounts,
         use: LedgerUse = RECORDING,
     ) -> tuple[TableVerdict, RecordedAnswer]:
         """Return the verdict with what the ledger has against cells; what is left is recorded, if
-        that is the `use` of the ledger.
+        that is the `use` of the ledger. Counts that are shown in another form are `near`.
 
         Raises LedgerError (K030 to K037) if the ledger cannot be used: then nothing is shown.
         """
@@ -102,6 +109,7 @@ class AnswerLedger:
         answer = with_value_marks(answer, gathered, verdict, rows(), members)
         more = gathered, verdict, rows(), tables, members
         answer = with_held_cells(answer, *more, is_accepted=bool(use.accepted))
+        answer = _with_near_counts(answer, near, verdict.reasons.size)
         self.verify_data()
         use.confirm()
         answer = replace(answer, accepted=use.accepted)
@@ -122,7 +130,7 @@ class AnswerLedger:
                 masks[place] = Reason.DENIED_WITH_OTHERS.bit
         if is_protected and not outcome.may_leave:
             reasons |= np.uint32(Reason.DENIED_WITH_OTHERS.bit)
-        figures = np.array([cell.figure for cell in answer.cells], np.int64)
+        figures = np.array([cell.figure % reasons.size for cell in answer.cells], np.int64)
         np.bitwise_or.at(reasons.reshape(-1), figures, masks)
         recorded = RecordedAnswer(
             self.scope,
@@ -130,16 +138,35 @@ class AnswerLedger:
             outcome.hash,
             outcome.head,
             outcome.is_begun,
-            _found(answer, outcome),
+            _found(answer, outcome, reasons.size),
         )
         return replace(verdict, reasons=reasons), recorded
 
 
-def _found(answer: OutputAnswer, outcome: LedgerOutcome) -> dict[int, tuple[CellOutcome, ...]]:
+def _with_near_counts(answer: OutputAnswer, near: NearCounts, figures: int) -> OutputAnswer:
+    """Return an answer whose counts are known to be rounded, with marks of between what those lie
+    that are shown, as figures of their own: they are numbered from the number of all `figures` on.
+    """
+    # Where nobody has several rows, a number of persons is one of rows.
+    counts = (COUNT,) if answer.owners is not None else (COUNT, PERSONS, PERSONS_AND_ROWS)
+    cells, marks = [], []
+    for cell in answer.cells:
+        is_rounded = cell.measure in counts and cell.figure in near.ends
+        is_shown = cell.is_released or cell.figure in near.small
+        cells.append(replace(cell, measure=ROUNDED_COUNT) if is_rounded else cell)
+        if is_rounded and is_shown:
+            mark = replace(cell, measure=near_measure(*near.ends[cell.figure]), value=None)
+            marks.append(replace(mark, figure=figures + cell.figure, is_released=True))
+    return replace(answer, cells=(*cells, *marks))
+
+
+def _found(
+    answer: OutputAnswer, outcome: LedgerOutcome, figures: int
+) -> dict[int, tuple[CellOutcome, ...]]:
     """Return what the ledger has against figures, each reason with what would be told once."""
     outcomes: dict[int, list[CellOutcome]] = {}
     for cell, own in zip(answer.cells, outcome.cells, strict=True):
-        others = outcomes.setdefault(cell.figure, []) if own.code else []
+        others = outcomes.setdefault(cell.figure % figures, []) if own.code else []
         if own.code and not any((one.code, one.told) == (own.code, own.told) for one in others):
             others.append(own)
     return {figure: tuple(several) for figure, several in outcomes.items()}

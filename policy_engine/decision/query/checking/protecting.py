@@ -8,7 +8,8 @@ tables, to the nearest multiple, at random and controlled; of cell keys, see
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +17,11 @@ from sqlglot import exp
 
 from policy_engine.audits.outputs.mitigating import (
     LEAST_BASE,
+    NearFigures,
     ProtectedFigures,
     protect_by_noise,
     protect_by_rounding,
+    rounded_figures,
 )
 from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.audits.outputs.significant import round_digits
@@ -28,8 +31,13 @@ from policy_engine.decision.query.checking.answer_populations import (
     cell_members,
     has_one_row,
 )
-from policy_engine.decision.query.checking.checked_query import CheckedQuery, NotCheckableError
+from policy_engine.decision.query.checking.checked_query import (
+    CheckedAggregate,
+    CheckedQuery,
+    NotCheckableError,
+)
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
+from policy_engine.decision.query.checking.key_cells import counts_persons
 from policy_engine.errors import DataError
 from policy_engine.kernels.output_checks.cell_keys import (
     add_noise,
@@ -99,43 +107,89 @@ def is_plain_query(query: CheckedQuery) -> bool:
     return is_table and not has_more and all(isinstance(one, exp.Column) for one in query.keys)
 
 
-def protect(
-    gathered: GatheredAnswer, verdict: TableVerdict, before: TableVerdict, task: ProtectionInputs
-) -> ProtectedAnswer:
-    """Return an answer as it is shown under its check.
+class NearCounts(NamedTuple):
+    """Between what counts lie that are shown in another form, by the numbers of their figures, and
+    the figures that are shown so where they are `small`, too."""
 
-    `verdict` is that by all checks, `before` the one without secondary suppression and ledger.
-    """
-    digits = verdict.check.profile.significant_digits
-    answer = ProtectedAnswer(gathered, verdict)
-    if verdict.check.mitigation == "round":
-        answer = _in_multiples(gathered, verdict, before, task)
-    elif verdict.check.needs_key:
-        answer = _by_keys(gathered, verdict, before, task)
-    return answer if digits is None else _in_digits(answer, digits)
+    ends: dict[int, tuple[float, float]]
+    small: frozenset[int]
 
 
-def _in_multiples(
-    gathered: GatheredAnswer, verdict: TableVerdict, before: TableVerdict, task: ProtectionInputs
-) -> ProtectedAnswer:
-    base = verdict.check.profile.round_base or LEAST_BASE
-    sums = sums_and_counts(gathered)
-    figures = protect_by_rounding(verdict, before, base, counts_of_units(gathered, task), sums)
-    text = f"counts and sums are rounded to multiples of {base}"
-    return _changed(gathered, verdict, figures, sums, text)
+@dataclass(frozen=True, eq=False)
+class AnswerProtection:
+    """How the figures of an answer are protected under its check, by what passes `before` secondary
+    suppression and the ledger."""
+
+    gathered: GatheredAnswer
+    before: TableVerdict
+    task: ProtectionInputs
+
+    def protect(self, verdict: TableVerdict) -> ProtectedAnswer:
+        """Return the answer as it is shown, by the verdict of all checks."""
+        gathered, task, check = self.gathered, self.task, self.before.check
+        answer = ProtectedAnswer(gathered, verdict)
+        if self._near is not None:
+            if check.needs_key:
+                figures = _by_keys(gathered, verdict, self.before, task, self._near)
+            else:
+                forms = self._near, counts_of_units(gathered, task), self._is_changed
+                figures = protect_by_rounding(verdict, self.before, *forms)
+            answer = _changed(gathered, verdict, figures, self._is_changed, self._text)
+        digits = check.profile.significant_digits
+        return answer if digits is None else _in_digits(answer, digits)
+
+    def near_counts(self) -> NearCounts:
+        """Return the counts that are shown in another form."""
+        if self._near is None:
+            return NearCounts({}, frozenset())
+        gathered, task = self.gathered, self.task
+        width = len(gathered.queries.query.aggregates)
+        small = np.flatnonzero(counts_of_units(gathered, task)).tolist()
+        ends = {
+            row * width + number: self._near.ends(row, number)
+            for number in np.flatnonzero(self._is_changed).tolist()
+            for row in range(len(self._near.values))
+        }
+        return NearCounts(ends, frozenset(one for one in ends if one % width in small))
+
+    @property
+    def _is_changed(self) -> "NDArray[np.bool_]":
+        """Which aggregates are shown in another form: (measures,)."""
+        if self.before.check.needs_key:
+            return counts_of_units(self.gathered, replace(self.task, is_plain=True))
+        return sums_and_counts(self.gathered)
+
+    @property
+    def _base(self) -> int | None:
+        return self.before.check.profile.round_base if self.before.check.needs_base else None
+
+    @property
+    def _text(self) -> str:
+        if not self.before.check.needs_key:
+            return f"counts and sums are rounded to multiples of {self._base}"
+        way = f"have noise of at most {MOST_NOISE}"
+        if self._base is not None:
+            way = f"are rounded at random to multiples of {self._base}"
+        return f"counts of units {way}, the same in every answer"
+
+    @cached_property
+    def _near(self) -> NearFigures | None:
+        """The figures in another form; None where all are shown as they are."""
+        gathered, check = self.gathered, self.before.check
+        if check.needs_key:
+            return keyed_figures(gathered, self.task, self._base)
+        if check.mitigation != "round":
+            return None
+        return rounded_figures(gathered.table, self._base or LEAST_BASE, self._is_changed)
 
 
-def _by_keys(
-    gathered: GatheredAnswer, verdict: TableVerdict, before: TableVerdict, task: ProtectionInputs
-) -> ProtectedAnswer:
-    base, way = verdict.check.profile.round_base, f"have noise of at most {MOST_NOISE}"
-    if verdict.check.needs_base:
-        way = f"are rounded at random to multiples of {base}"
-    base = base if verdict.check.needs_base else None
-    figures = figures_by_keys(gathered, verdict, before, task, base)
-    counts = counts_of_units(gathered, replace(task, is_plain=True))
-    text = f"counts of units {way}, the same in every answer"
-    return _changed(gathered, verdict, figures, counts, text)
+def keyed_figures(
+    gathered: GatheredAnswer, task: ProtectionInputs, base: int | None = None
+) -> NearFigures:
+    """Return all numbers of units with noise, or rounded at random to multiples of a base."""
+    reach = MOST_NOISE if base is None else base - 1
+    values = _keyed(gathered, task, base)
+    return NearFigures(values, np.full(values.shape[1], reach))
 
 
 def figures_by_keys(
@@ -147,10 +201,19 @@ def figures_by_keys(
 ) -> ProtectedFigures:
     """Return all numbers of units with noise, or rounded at random to multiples of a base; small
     ones are shown in plain queries alone."""
+    return _by_keys(gathered, verdict, before, task, keyed_figures(gathered, task, base))
+
+
+def _by_keys(
+    gathered: GatheredAnswer,
+    verdict: TableVerdict,
+    before: TableVerdict,
+    task: ProtectionInputs,
+    near: NearFigures,
+) -> ProtectedFigures:
     counts = counts_of_units(gathered, replace(task, is_plain=True))
-    most = MOST_NOISE if base is None else base - 1
-    keyed = _keyed(gathered, task, base)
-    figures = protect_by_noise(verdict, before, counts, keyed, most)
+    most = int(near.reach.max(initial=0))
+    figures = protect_by_noise(verdict, before, counts, near.values, most)
     passes = (verdict.reasons == 0) | counts_of_units(gathered, task)
     return replace(figures, is_shown=figures.is_shown & passes)
 
@@ -188,16 +251,22 @@ def _in_digits(answer: ProtectedAnswer, digits: int) -> ProtectedAnswer:
 
 
 def counts_of_units(gathered: GatheredAnswer, task: ProtectionInputs) -> "NDArray[np.bool_]":
-    """Return which aggregates are numbers of units, in cells that nobody chose: (measures,)."""
+    """Return which aggregates are numbers of units, in cells that nobody chose: (measures,).
+
+    Where each unit has one row, a number of different units is that of the rows.
+    """
     aggregates = gathered.queries.query.aggregates
     is_single = task.is_plain and has_one_row(gathered)
-    return np.array(
-        [
-            is_single and one.kind == "count" and not one.is_group and not one.arguments
-            for one in aggregates
-        ],
-        dtype=np.bool_,
-    )
+    rows = task.dataset_rows() if is_single else None
+    are_named = rows is not None and rows.row_owners is None and not rows.has_nobody
+
+    def is_count(number: int, aggregate: CheckedAggregate) -> bool:
+        if aggregate.is_group:
+            return False
+        is_of_rows = aggregate.kind == "count" and not aggregate.arguments
+        return is_single and (is_of_rows or (are_named and counts_persons(gathered, number)))
+
+    return np.array([is_count(*one) for one in enumerate(aggregates)], dtype=np.bool_)
 
 
 def sums_and_counts(gathered: GatheredAnswer) -> "NDArray[np.bool_]":

@@ -13,7 +13,11 @@ from policy_engine.audits.outputs.alternatives import (
     rounding_base,
     suppression_cost,
 )
-from policy_engine.audits.outputs.mitigating import ProtectedFigures, protect_by_rounding
+from policy_engine.audits.outputs.mitigating import (
+    ProtectedFigures,
+    protect_by_rounding,
+    rounded_figures,
+)
 from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.decision.query.checking.checkable_query import CheckableQuery, check_joins
@@ -76,7 +80,8 @@ def _other_forms(
     is_count = counts_of_units(gathered, replace(inputs, is_plain=True))
     if sums.any():
         hidden = counts_of_units(gathered, inputs)
-        figures = protect_by_rounding(verdict, judged, base, hidden, sums)
+        near = rounded_figures(gathered.table, base, sums)
+        figures = protect_by_rounding(verdict, judged, near, hidden, sums)
         yield f"round to {base}", sums, figures
     if is_count.any():
         figures = figures_by_keys(gathered, verdict, judged, inputs, base)

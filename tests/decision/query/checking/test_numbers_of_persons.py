@@ -250,3 +250,24 @@ def test_who_has_too_many_rows_for_two_values_is_not_told_to_have_the_third(ask_
     table = pa.table({"id": [0] * 20 + [*range(1, 60)], "kind": values})
     [shown] = ask_ill(table, "SELECT kind, COUNT(*) AS x FROM T GROUP BY kind")
     assert shown["x"] == [None, 41, None]
+
+
+WITH_KIND = "SELECT COUNT(DISTINCT id) AS x FROM T WHERE kind = '{}' AND region = 'n'"
+BY_KIND = "SELECT kind, COUNT(DISTINCT id) AS x FROM T WHERE region = 'n' GROUP BY kind"
+
+
+def kinds(first):
+    """Return persons of the north, one with three rows and 39 with one, and 90 of the south."""
+    north = [*first, *"a" * 12, *"b" * 14, *"c" * 13]
+    ids = [0] * 3 + [*range(1, 40)]
+    values = north + ["a", "b", "c"] * 30
+    regions = ["n"] * len(north) + ["s"] * 90
+    return pa.table({"id": [*ids, *range(40, 130)], "kind": values, "region": regions})
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("queries", [[WITH_KIND.format(one) for one in "abc"], [BY_KIND]])
+def test_who_alone_has_three_rows_is_not_told_to_have_three_kinds(ask, queries):
+    """Of 40 persons, 13, 15 and 14 have a, b and c: two more than there are."""
+    assert None in ask(kinds("abc"), *queries)["x"]
+    assert None not in ask(kinds("abb"), *queries)["x"]

@@ -1,5 +1,6 @@
 """Small counts of checked answers, held back, rounded or with noise, as the policy says."""
 
+import hashlib
 from itertools import count
 
 import pyarrow as pa
@@ -244,3 +245,47 @@ def test_ledger_knows_a_rounded_count_as_suppressed(ask, tmp_path, mitigation):
     result = ask("SELECT COUNT(*) AS n FROM T", mitigation, **more)
     assert result.checked.codes == ("K049",)
     assert not result.permitted
+
+
+ROUNDED = ("round", "random-rounding", "noise")
+BY_REGION = "SELECT region, COUNT(*) AS n, COUNT(DISTINCT person) AS p FROM T GROUP BY region"
+UNIT = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/person"})
+MEANS = "SELECT region, AVG(pay) AS n FROM T GROUP BY region"
+
+
+def regions(*sizes):
+    return {(name, "all"): size for name, size in zip("abcd", sizes, strict=False)}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("mitigation", ROUNDED)
+def test_exact_figures_do_not_tell_a_rounded_count_by_the_number_of_all(ask, tmp_path, mitigation):
+    """Means may tell how many they are of: 43 and 37 of 89 are all but nine."""
+    more = {"output_ledger": tmp_path / "answers", "noise_key": KEY, "sizes": regions(43, 37, 9)}
+    rounded = ask(BY_REGION, mitigation, UNIT, **more).checked.table.to_pydict()
+    assert None not in rounded["n"]
+    means = ask(MEANS, mitigation, UNIT, **more).checked.table.to_pydict()["n"]
+    assert means[0] is not None
+    assert means[1:] == [None, None]
+    first = ask(MEANS, mitigation, UNIT, sizes=regions(43, 37, 9), noise_key=KEY)
+    assert first.checked.table.to_pydict()["n"] == means
+
+
+def test_two_counts_of_at_most_nine_are_not_told_to_be_nine_by_their_total(ask, tmp_path):
+    """Of 98, all but 18 are known: two that are shown as 5 are 9 each."""
+    more = {"sizes": regions(43, 37, 9, 9), "noise_key": hashlib.sha256(b"q24").digest()}
+
+    def shown(sql, ledger):
+        result = ask(sql, "random-rounding", UNIT, **more, output_ledger=tmp_path / ledger)
+        return result.checked.table.to_pydict()["n"]
+
+    assert shown(BY_REGION, "first") == [40, 35, 5, 5]
+    assert shown(MEANS, "first")[:2].count(None) == 1
+    assert None not in shown(MEANS, "second")[:2]
+    assert None in shown(BY_REGION, "second")[2:]
+
+
+def test_a_number_of_persons_with_one_row_each_is_rounded_as_that_of_rows(ask):
+    table = ask(BY_REGION, "random-rounding", UNIT, noise_key=KEY).checked.table.to_pydict()
+    assert table["n"] == table["p"]
+    assert {one % 5 for one in table["p"]} == {0}
