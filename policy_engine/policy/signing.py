@@ -87,6 +87,17 @@ def read_signature(
     return PolicySignature(digests, states, credential, source)
 
 
+def held_signature(text: str | None) -> PolicySignature | None:
+    """Return a signature that is kept with policies; None without one, and for one that does not
+    hold any more: it counts for nothing."""
+    if text is None:
+        return None
+    try:
+        return read_signature(text)
+    except SignatureError:
+        return None
+
+
 def load_signature(path: Path) -> PolicySignature:
     """Return the signature in a file. Raises as `read_signature`, DataError (C003) where it cannot
     be read."""
@@ -114,7 +125,12 @@ def signature_evidence(policy: Policy) -> tuple[dict[str, str], ...]:
     place = signature_path(Path(policy.source)) if policy.source else None
     if place is None or not is_file(place):
         return ()
-    signature = load_signature(place)
+    return policy_evidence(policy, load_signature(place))
+
+
+def policy_evidence(policy: Policy, signature: PolicySignature) -> tuple[dict[str, str], ...]:
+    """Return what a signature says of a policy, for a certificate to bind it; empty where it is not
+    of this policy."""
     if signature.digests.get(policy.uid) != policy.digest:
         return ()
     signed_by, value = signature.credential.proof.key.did, signature.credential.proof.value

@@ -14,7 +14,6 @@ from policy_engine.errors import (
     PolicyEngineError,
     PolicyError,
     ServiceError,
-    SignatureError,
     place_order,
 )
 from policy_engine.policy import InForce, Policy, PolicyText, Reading
@@ -28,7 +27,7 @@ from policy_engine.policy.owners import (
     owned_outputs,
     publishing_problems,
 )
-from policy_engine.policy.signing import PolicySignature, read_signature
+from policy_engine.policy.signing import PolicySignature, held_signature
 from policy_engine.service.store.base import StoredTable
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.datasets import StoredDataset
@@ -121,19 +120,8 @@ def ruling(session: Session, but: str = "") -> Ruling:
     together = Reading().policies_in_force(*(one for _, one in texts)) if texts else InForce(())
     policies = issue_all(together, {one.uid: parties[owner] for owner, one in texts})
     people = {party: person for person, party in parties.items()}
-    signatures = (_signature(signature) for *_, signature in rows)
+    signatures = (held_signature(signature) for *_, signature in rows)
     return Ruling(policies, _owners(session, parties), people, tuple(filter(None, signatures)))
-
-
-def _signature(text: str | None) -> PolicySignature | None:
-    """Return a signature of a policy; None for one that does not hold any more: it counts for
-    nothing."""
-    if text is None:
-        return None
-    try:
-        return read_signature(text)
-    except SignatureError:
-        return None
 
 
 def ruling_state(session: Session, but: str = "") -> object:

@@ -42,6 +42,15 @@ class ExpectedResult:
             asset = certificate.plan.publish.asset
             raise ServiceError.of("N022", f"The certificate of {asset} is not signed: {problem}")
 
+    @property
+    def evidence(self) -> tuple[dict[str, str], ...]:
+        """What the signature says that the policy of the run was published with; empty without."""
+        from policy_engine.policy.signing import held_signature, policy_evidence  # noqa: PLC0415
+
+        kept = self.job.policy
+        signature = held_signature(kept.signature) if kept is not None else None
+        return () if signature is None else policy_evidence(kept_policy(kept), signature)
+
     def _strange(self, certificate: "Certificate", release: Path) -> Iterator[str]:
         from policy_engine.decision.outputs import is_certified  # noqa: PLC0415 (slow)
 

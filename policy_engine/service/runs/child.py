@@ -92,6 +92,7 @@ def _inputs(job: Job, tell: Tell) -> RunInputs:
         policy=job.policy,
         others=job.others,
         owners=job.owners,
+        trust=job.trust,
         out=job.out,
         kept=job.kept,
         scratch=job.scratch,

@@ -22,13 +22,15 @@ Tell = Callable[[str, Any], None]
 
 
 class KeptText(BaseModel):
-    """A text of a policy, what it is called, and the party that issued it."""
+    """A text of a policy, what it is called, the party that issued it, and the credential by which
+    somebody signed it, if anybody did."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
     text: str
     issuer: str
+    signature: str | None = None
 
 
 class Job(BaseModel):
@@ -55,6 +57,8 @@ class Job(BaseModel):
     """The other policies in force."""
     owners: dict[str, str] = {}
     """The parties that own datasets, by the IRI of each."""
+    trust: str | None = None
+    """The text of the trust file: what it does not cover is not carried out."""
     files: dict[str, Path] = {}
     releases: dict[str, Path] = {}
     ledger: Path | None = None
@@ -91,6 +95,7 @@ class RunInputs:
     policy: KeptText | None = None
     others: tuple[KeptText, ...] = ()
     owners: Mapping[str, str] = field(default_factory=dict)
+    trust: str | None = None
     out: Path = Path()
     kept: Path = Path()
     scratch: Path = Path()

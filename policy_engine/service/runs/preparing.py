@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 from sqlalchemy import select
 
+from policy_engine.data.table_files import unreadable_file
 from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.resources.log_heads import budget_head
 from policy_engine.service.resources.ownership import owners_by_iri, party_of
@@ -24,6 +25,7 @@ from policy_engine.service.runs.states import RunState
 from policy_engine.service.store.database import Database
 from policy_engine.service.store.policies import PolicyVersion, StoredPolicy
 from policy_engine.service.store.runs import StoredRun
+from policy_engine.trust.trust_file import read_trust
 
 NOT_ON_SPARK = "carried out on this machine alone: it is not a run for Spark"
 _MOST_TRIES = 10
@@ -42,6 +44,8 @@ class Preparation:
     kinds: str
     cluster: Cluster | None = None
     """Where runs are carried out that can be, if not here."""
+    trust: Path | None = None
+    """The trust file by which policies are carried out, if there is one."""
 
     def settings(self, holding: Holding) -> RunSettings:
         """Return the settings of a run. Raises ServiceError (N007) for those of an older version
@@ -73,6 +77,7 @@ class Preparation:
             policy=self._policy(settings),
             others=self._others(settings),
             owners=self._owners(settings),
+            trust=self._trust(settings),
             releases={one: self._release(one) for one in settings.release_ids},
             **self._ledger(settings),
             limits=self.limits,
@@ -125,6 +130,7 @@ class Preparation:
                 select(
                     StoredPolicy.name,
                     PolicyVersion.text,
+                    PolicyVersion.signature,
                     StoredPolicy.owner_id,
                     StoredPolicy.published,
                 )
@@ -138,7 +144,22 @@ class Preparation:
                 message = "The version of the policy that the run is about is no longer in force."
                 raise ServiceError.of("N004", message, "Start another run.")
             issuer = party_of(session, row.owner_id)
-        return KeptText(name=row.name, text=row.text, issuer=issuer)
+        return KeptText(name=row.name, text=row.text, issuer=issuer, signature=row.signature)
+
+    def _trust(self, settings: RunSettings) -> str | None:
+        """Return the text of the trust file for a run that carries a policy out.
+
+        Raises TrustError (Y008) where there is a mistake in it, DataError (C003) where it cannot be
+        read: nothing is carried out then, as nothing is permitted.
+        """
+        if self.trust is None or settings.policy_id is None:
+            return None
+        try:
+            content = self.trust.read_bytes()
+        except OSError as error:
+            raise unreadable_file(Path(self.trust.name), error) from None
+        read_trust(content)
+        return content.decode("utf-8")
 
     def _owners(self, settings: RunSettings) -> dict[str, str]:
         if settings.policy_id is None:
@@ -152,7 +173,12 @@ class Preparation:
             return ()
         with self.database.reading() as session:
             rows = session.execute(
-                select(StoredPolicy.name, PolicyVersion.text, StoredPolicy.owner_id)
+                select(
+                    StoredPolicy.name,
+                    PolicyVersion.text,
+                    PolicyVersion.signature,
+                    StoredPolicy.owner_id,
+                )
                 .join(PolicyVersion, PolicyVersion.policy_id == StoredPolicy.id)
                 .where(PolicyVersion.number == StoredPolicy.published)
                 .where(StoredPolicy.id != settings.policy_id)
@@ -160,7 +186,13 @@ class Preparation:
             ).all()
             parties = {one.owner_id: party_of(session, one.owner_id) for one in rows}
         return tuple(
-            KeptText(name=one.name, text=one.text, issuer=parties[one.owner_id]) for one in rows
+            KeptText(
+                name=one.name,
+                text=one.text,
+                issuer=parties[one.owner_id],
+                signature=one.signature,
+            )
+            for one in rows
         )
 
     def _release(self, run_id: str) -> Path:

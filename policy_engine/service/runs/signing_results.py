@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,14 +23,15 @@ def sign_results(
     signer: Signer,
     check: Callable[["Certificate", Path], None],
     names: Collection[str],
+    evidence: Sequence[Mapping[str, str]] = (),
 ) -> list[dict[str, Any]]:
     """Sign certificates of a release that a run has left, and return the artefacts anew.
 
-    Signed are those of the given `names`, which were measured again; those that are shown are
-    copies, and are signed as well. Nothing is signed unless `check`, which gets each certificate
-    and the folder of the release, finds nothing that is not of the run, and raises what is. Raises
-    CertificateError (V005) for what is not a certificate, TrustError (Y004) for what cannot be
-    signed, OSError.
+    Signed are those of the given `names`, which were measured again, each with the `evidence` of
+    who signed the policy; those that are shown are copies, and are signed as well. Nothing is
+    signed unless `check`, which gets each certificate and the folder of the release, finds nothing
+    that is not of the run, and raises what is. Raises CertificateError (V005) for what is not a
+    certificate, TrustError (Y004) for what cannot be signed, OSError.
     """
     if any((folder / name).is_symlink() for name in (RELEASE, SHOWN)):
         raise OSError("what a run leaves is in a link to another folder")
@@ -42,7 +43,8 @@ def sign_results(
     for path, certificate in certificates.items():
         if path.name not in names:
             continue
-        signed[path.name] = certificate.signed(signer).to_jsonld().encode()
+        own = certificate.signed(signer, evidence=evidence)
+        signed[path.name] = own.to_jsonld().encode()
         _replace(path, signed[path.name])
     for name, content in signed.items():
         copy = folder / SHOWN / name

@@ -260,7 +260,9 @@ class Supervisor:
         if self.signer is not None and isinstance(settings, Sanitising):
             expected = ExpectedResult(attempt.job, settings, attempt.began)
             names = signed_names(outcome["summary"])
-            artefacts = sign_results(folder, artefacts, self.signer, expected.check, names)
+            artefacts = sign_results(
+                folder, artefacts, self.signer, expected.check, names, expected.evidence
+            )
         reveal(folder, self.folders.result(settings.home, attempt.holding.run_id))
         return artefacts
 
@@ -332,7 +334,9 @@ def _supervisor(
     )
     queue = RunQueue(database, f"{_place(folders)}.{new_id()}")
     path_of = paths(settings, database)
-    preparation = Preparation(database, folders, path_of, limits, kinds, settings.cluster)
+    preparation = Preparation(
+        database, folders, path_of, limits, kinds, settings.cluster, settings.trust
+    )
     signer = read_signer(settings.sign) if settings.sign else None
     return Supervisor(queue, preparation, settings.runs_at_once, settings.lease, signer=signer)
 

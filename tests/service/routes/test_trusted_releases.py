@@ -16,11 +16,15 @@ from test_release_routes import PEOPLE, may_read, released
 from test_statistics_queries import TABLE, ask
 
 from policy_engine.certificate.certificate import read_certificate
-from policy_engine.errors import DataError, TrustError
+from policy_engine.errors import DataError, PolicyEngineError, TrustError
 from policy_engine.policy import read_policy
 from policy_engine.policy.signing import sign_policies
 from policy_engine.service.runs.keeping import SupervisorKeeper
 from policy_engine.service.runs.kinds.settings import RELEASES
+from policy_engine.service.runs.limits import RunLimits
+from policy_engine.service.runs.preparing import Preparation
+from policy_engine.service.runs.queue import RunQueue
+from policy_engine.service.runs.supervising import KINDS
 
 POLICY = "http://x.org/policy"
 ASKED = {"target": [OUTPUT], "purpose": "marketing"}
@@ -251,13 +255,15 @@ def test_a_trust_file_with_a_mistake_stops_the_start(tmp_path):
 
 @pytest.mark.nightly
 def test_what_a_run_releases_is_signed_by_the_supervisor_and_read_under_the_trust_file(tmp_path):
-    """A whole run, in processes of their own."""
-    trust = trust_file(tmp_path / "trust.json")
+    """A whole run, in processes of their own, of a policy that was signed, too."""
+    trust = tmp_path / "trust.json"
+    trust.write_text(trust_text())
     key_of(1).write(tmp_path / "key")
     with service(tmp_path / "kept", trust=trust, sign=str(tmp_path / "key")) as services:
         owner = signed_in(services, "owner", "steward", name="Owner")
         analyst = signed_in(services, "consumer", party=ANALYST)
-        published(owner, people_policy())
+        claimed(owner, people_policy())
+        posted(owner, signature_of(people_policy()))
         data = uploaded(owner, PEOPLE.encode(), "people.csv", DATASET).json()["id"]
         [policy] = owner.get(f"{API}/policies").json()["items"]
         asked = {"kind": "sanitise", "policy": policy["id"], "datasets": {DATASET: data}}
@@ -270,6 +276,32 @@ def test_what_a_run_releases_is_signed_by_the_supervisor_and_read_under_the_trus
         [release] = analyst.get(f"{API}/releases").json()["items"]
         verdict = owner.post(f"{API}/releases/{release['id']}:verify").json()
         assert verdict["holds"], verdict
+        [place] = (services.settings.folder / RELEASES).glob("*/release/*.jsonld")
+        [evidence] = json.loads(place.read_text())["evidence"]
+        assert evidence["pe:signedBy"] == key_of(1).public.did
+
+
+def test_a_run_is_given_the_trust_file_and_the_signature_of_its_policy(signing_market):
+    services, owner, _, trust = signing_market
+    signature = signature_of(people_policy())
+    posted(owner, signature)
+    data = uploaded(owner, PEOPLE.encode(), "people.csv", DATASET).json()["id"]
+    [policy] = owner.get(f"{API}/policies").json()["items"]
+    asked = {"kind": "sanitise", "policy": policy["id"], "datasets": {DATASET: data}}
+    owner.post(f"{API}/runs", json=asked)
+    holding = RunQueue(services.database, "here.1").claim()
+    limits = RunLimits(memory=2**30, file=2**30, seconds=9)
+    folders, path_of = services.runs.folders, services.datasets.path
+    preparation = Preparation(
+        services.database, folders, path_of, limits, KINDS, trust=services.settings.trust
+    )
+    job = preparation.job(holding)
+    assert (job.trust, job.policy.signature) == (trust.read_text(), signature)
+    for content, wrong in (("{", "Y008"), (None, "C003")):
+        trust.unlink() if content is None else trust.write_text(content)
+        with pytest.raises(PolicyEngineError, match=wrong) as refused:
+            preparation.job(holding)
+        assert str(trust.parent) not in str(refused.value)
 
 
 def ended_run(client, address):

@@ -1,5 +1,6 @@
 """What a run leaves is signed if it is of the run: its policy, plan, input and output."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +13,8 @@ from policy_engine.certificate.certificate import read_certificate
 from policy_engine.engines.spark import hashing
 from policy_engine.errors import ServiceError
 from policy_engine.plan.lineage import Maker, Upstream
+from policy_engine.policy import read_policy
+from policy_engine.policy.signing import sign_policies
 from policy_engine.service.runs.clusters import Cluster
 from policy_engine.service.runs.jobs import KeptText
 from policy_engine.service.runs.signing_results import sign_results
@@ -24,7 +27,7 @@ def expected(tmp_path):
 
 def signed(expected):
     out = expected.job.folder / "out"
-    sign_results(out, [], key_of(1), expected.check, [NAME])
+    sign_results(out, [], key_of(1), expected.check, [NAME], expected.evidence)
     return read_certificate((out / "release" / NAME).read_bytes()).signature
 
 
@@ -37,6 +40,28 @@ def refused(expected, why):
 
 def test_the_certificate_of_a_run_is_signed(expected):
     assert signed(expected).credential.proof.key == key_of(1).public
+
+
+def published_with(expected, signature):
+    """Return what is expected of the run if its policy was published with a signature."""
+    kept = expected.job.policy.model_copy(update={"signature": signature})
+    return replace(expected, job=expected.job.model_copy(update={"policy": kept}))
+
+
+def test_a_certificate_binds_the_signature_that_its_policy_was_published_with(expected):
+    signature = sign_policies([read_policy(people_policy())], key_of(2))
+    signed(published_with(expected, signature))
+    [place] = (expected.job.folder / "out" / "release").glob("*.jsonld")
+    [evidence] = json.loads(place.read_text())["evidence"]
+    assert evidence["type"] == "pe:PolicySignature"
+    assert evidence["pe:signedBy"] == key_of(2).public.did
+    assert evidence["pe:proofValue"] == json.loads(signature)["proof"]["proofValue"]
+
+
+def test_a_signature_of_another_policy_is_bound_by_no_certificate(expected):
+    for text in (people_policy(uid="http://x.org/another"), None):
+        signature = text and sign_policies([read_policy(text)], key_of(2))
+        assert published_with(expected, signature).evidence == ()
 
 
 def test_a_certificate_of_another_policy_is_not_signed(expected):

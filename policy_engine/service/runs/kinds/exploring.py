@@ -13,6 +13,7 @@ from policy_engine.service.runs.kinds.settings import (
     kept_policy,
     known_owners,
 )
+from policy_engine.service.runs.kinds.trusted_policies import run_trust
 
 _Values = Annotated[tuple[int | float, ...], Field(min_length=1, max_length=100)]
 
@@ -36,15 +37,17 @@ class Exploring(OnPolicy):
         from policy_engine.api.drawing_exploration import trade_off_json  # noqa: PLC0415
         from policy_engine.api.exploring import explore_policy  # noqa: PLC0415 (slow)
 
+        policy, others = kept_policy(inputs.policy), [*map(kept_policy, inputs.others)]
         runs = explore_policy(
-            kept_policy(inputs.policy),
+            policy,
             self.data(inputs),
             self.vary or None,
             attack=self.attack,
             draws=self.draws,
             time_limit=self.time_limit,
             asset=self.asset,
-            policies=[kept_policy(one) for one in inputs.others],
+            policies=others,
+            trust=run_trust(inputs, [policy, *others]),
             owners=known_owners(inputs),
             progress=inputs.progress,
         )

@@ -14,6 +14,7 @@ from policy_engine.service.runs.kinds.settings import (
     known_owners,
     show,
 )
+from policy_engine.service.runs.kinds.trusted_policies import run_trust
 
 RELEASE, RECORD, REPORT = "release", "record", "report"
 """The folders of a result: the release, and what is for the owner alone."""
@@ -48,13 +49,15 @@ class Sanitising(OnPolicy):
         folder, record, report = (inputs.out / one for one in (RELEASE, RECORD, REPORT))
         for one in (folder, record):
             one.mkdir()
+        policy, others = kept_policy(inputs.policy), [*map(kept_policy, inputs.others)]
         options: dict[str, Any] = {
             "progress": inputs.progress,
             "seed": self.seed,
             "time_limit": self.time_limit,
             "cells": self.cells,
             "purpose": self.purpose,
-            "policies": [kept_policy(one) for one in inputs.others],
+            "policies": others,
+            "trust": run_trust(inputs, [policy, *others]),
             "engine": inputs.engine,
             "owners": known_owners(inputs),
             "record": record / "record.json",
@@ -63,7 +66,7 @@ class Sanitising(OnPolicy):
             "ledger": inputs.ledger,
             "ledger_key": inputs.ledger_key,
         }
-        policy, data = kept_policy(inputs.policy), self.data(inputs)
+        data = self.data(inputs)
         if self.asset:
             releases = [apply_policy(policy, data, folder, asset=self.asset, **options)]
         else:
