@@ -35,6 +35,7 @@ from policy_engine.release.output_ledger.answers import (
     shape_measure,
     spread_column,
     statistics_of,
+    systems_of,
     values_measure,
 )
 from policy_engine.release.output_ledger.entries import OutputEntry
@@ -86,5 +87,6 @@ __all__ = [
     "shape_measure",
     "spread_column",
     "statistics_of",
+    "systems_of",
     "values_measure",
 ]

@@ -14,8 +14,10 @@ from policy_engine.kernels.output_checks.sparse_span import SparseRows
 from policy_engine.release.output_ledger.answers import (
     AMOUNTS,
     COUNT,
+    DISTINCT_PERSONS,
     EQUATIONS,
     EXACT_COUNT,
+    PERSONS,
     STATISTICS,
     column_of,
     is_exact_count,
@@ -152,7 +154,9 @@ def is_row(name: str, measure: str) -> bool:
         return name.partition(":")[2] in told_columns(measure)
     systems = systems_of(measure)
     if not systems:
-        return name in (OPAQUE, measure) or (bool(systems_of(name)) and not is_of_its_own(name))
+        # No statistic tells of how many persons it is, where these have several rows.
+        is_linear = bool(systems_of(name)) and name not in (PERSONS, DISTINCT_PERSONS)
+        return name in (OPAQUE, measure) or (is_linear and not is_of_its_own(name))
     return name in systems
 
 

@@ -19,6 +19,7 @@ from policy_engine.release.output_ledger import (
     PERSONS_AND_ROWS,
     OutputCell,
     Populations,
+    systems_of,
 )
 
 if TYPE_CHECKING:
@@ -80,14 +81,20 @@ class DistinctPersons:
 
     def cells(self, cells: Sequence[OutputCell], first: int) -> Iterator[OutputCell]:
         """Yield the cells that tell how many persons there are, in place of those of their rows:
-        numbers of persons, and of rows where these are nearly as many.
+        numbers of persons and, where rows are nearly as many, numbers of rows and statistics that
+        may tell how many these are.
 
         The populations of `cells` are numbered from `first` on, and those of persons behind them.
         """
         for cell in cells:
             place = cell.population - first
-            is_count = cell.measure == COUNT and not self.have_several[place]
+            is_count = _may_be_counts(cell.measure) and not self.have_several[place]
             if is_count or cell.measure in (PERSONS, PERSONS_AND_ROWS):
                 value = None if is_count else cell.value
                 number = cell.population + self.count
                 yield replace(cell, population=number, measure=DISTINCT_PERSONS, value=value)
+
+
+def _may_be_counts(measure: str) -> bool:
+    """Return whether a measure is a number of rows, or nothing is known of it."""
+    return measure == COUNT or not systems_of(measure)

@@ -114,3 +114,14 @@ def test_persons_in_many_sets_of_cells_are_not_compared(monkeypatch):
     assert persons.is_small
     monkeypatch.setattr("policy_engine.decision.query.checking.distinct_persons.MOST_PATTERNS", 3)
     assert not persons.is_small
+
+
+@pytest.mark.parametrize(("measure", "count"), [(COUNT, 1), ("CORR(age, pay)", 1), ("sum:pay", 0)])
+def test_where_rows_are_nearly_as_many_what_tells_of_these_tells_of_persons(measure, count):
+    """Of 20 persons one has two rows, where ten are enough."""
+    units = np.array([*range(20), 0])
+    persons = DistinctPersons(units, np.arange(21), np.zeros(21, np.int64), 1, 10)
+    cells = [*persons.cells([OutputCell(0, measure, 21.0, 10)], 0)]
+    assert [(one.measure, one.population, one.value) for one in cells] == [
+        (DISTINCT_PERSONS, 1, None)
+    ] * count
