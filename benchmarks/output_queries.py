@@ -82,7 +82,7 @@ def least_times(calls, runs):
 class NoLedger(AnswerLedger):
     """Holds an answer against nothing: only for the time that the rest takes."""
 
-    def check(self, gathered, verdict, rows, tables, use=None):  # noqa: ARG002
+    def check(self, gathered, verdict, rows, tables, near, use=None):  # noqa: ARG002
         """Return the verdict as it is."""
         return verdict, RecordedAnswer(self.scope)
 
