@@ -44,6 +44,19 @@ def test_counts_and_means_after_a_withheld_cell_are_shown(described):
         assert hidden(described.groupby(key)["age"].mean()) <= most
 
 
+@pytest.mark.parametrize("profile", ["sacro", "dwb-2015"])
+def test_totals_beside_a_group_of_one_are_shown(profile, tmp_path):
+    """One person is in the group "other", of whose cells all others are empty."""
+    rows = sample().replace({"job": {"never": "none"}})
+    rows.loc[0, "job"] = "other"
+    about = {"data": rows, "profile": profile, "unit": "person"}
+    with output_session(None, tmp_path / "folder", **about) as session:
+        table = session.crosstab("job", "sex", margins=True).to_pandas()
+    withheld = table[table["All"].isna()]
+    assert len(withheld) == 2
+    assert "other" in withheld.index
+
+
 @pytest.mark.one_in(2)
 def test_means_and_deviations_after_shares_are_shown(described):
     assert hidden(described.crosstab("school", "sex")) == 0

@@ -160,9 +160,10 @@ def _extended(
         way = _way(measure, "none in time", is_total & ~before)
         return pattern.joined(is_total, way, is_decided=False)
     more = grid.rows_of(result.is_suppressed)
-    if not result.is_protected:
-        more |= is_total
-    return pattern.joined(more, _way(measure, result.method, more & ~before, result.gap))
+    if result.is_protected:
+        return pattern.joined(more, _way(measure, result.method, more & ~before, result.gap))
+    more |= is_total
+    return pattern.joined(more, _way(measure, "no totals", more & ~before))
 
 
 def _way(measure: Measure, method: FoundBy, cells: Cells, gap: float = 0.0) -> MeasureSuppression:

@@ -18,7 +18,6 @@ from policy_engine.kernels.output_checks.highs_models import (
     set_costs,
 )
 from policy_engine.kernels.output_checks.table_system import (
-    NOBODY,
     Bools,
     Equations,
     Floats,
@@ -130,8 +129,9 @@ class CellAttack:
 
 
 def contributor_cells(system: TableSystem, is_suppressed: Bools) -> dict[int, Ints]:
-    """Return, by contributor, the suppressed cells that it knows since it is alone in them."""
-    is_lone = is_suppressed & (system.contributors != NOBODY)
-    lone = np.flatnonzero(is_lone)
-    numbers = np.unique(system.contributors[lone])
-    return {int(one): lone[system.contributors[lone] == one] for one in numbers}
+    """Return, by contributor, the suppressed cells that it knows since it is alone in them, or in
+    a total of them and others."""
+    cells, contributors = system.lone_knowledge
+    is_open = is_suppressed[cells]
+    cells, contributors = cells[is_open], contributors[is_open]
+    return {int(one): cells[contributors == one] for one in np.unique(contributors)}

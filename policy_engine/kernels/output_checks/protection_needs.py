@@ -65,12 +65,13 @@ class ProtectionNeeds:
 
 def protection_needs(system: TableSystem) -> ProtectionNeeds:
     """Return the needs of a system: of an attacker who knows what is published, and of each lone
-    contributor of a cell, of whom the primary cells of others are to be protected."""
+    contributor of a cell, from whom the primary cells that it does not know are to be protected."""
     cells = np.flatnonzero(system.is_primary & system.may_be_suppressed)
     moves = np.concatenate([system.upper_protection[cells], -system.lower_protection[cells]])
     lone = np.unique(system.contributors[system.contributors != NOBODY])
     attackers = np.concatenate([[NOBODY], lone])
     both = np.tile(cells, 2)[moves != 0]
-    is_own = system.contributors[both][:, np.newaxis] == attackers
-    is_own[:, 0] = False
-    return ProtectionNeeds(both, moves[moves != 0], attackers, is_own)
+    is_own = np.zeros((system.size, len(attackers)), np.bool_)
+    of_cells, contributors = system.lone_knowledge
+    is_own[of_cells, np.searchsorted(attackers, contributors)] = True
+    return ProtectionNeeds(both, moves[moves != 0], attackers, is_own[both])

@@ -4,6 +4,7 @@ Fischetti and Salazar: Solving the cell suppression problem on tabular data with
 Management Science 47(7), 2001, section 2: cells, equations, protection levels and bounds.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,6 +44,18 @@ class Equations:
     def rows(self) -> Ints:
         """The equation of each coefficient, (coefficients,)."""
         return np.repeat(np.arange(self.count), np.diff(self.starts))
+
+    @cached_property
+    def parts_of_totals(self) -> tuple[Ints, Ints]:
+        """Cells that others add up to, in order, and those others, (parts,) each."""
+        is_total = self.coefficients == -1
+        has_one = np.bincount(self.rows, is_total, minlength=self.count) == 1
+        total = np.zeros(self.count, np.int64)
+        total[self.rows[is_total]] = self.cells[is_total]
+        is_part = ~is_total & has_one[self.rows]
+        totals, parts = total[self.rows[is_part]], self.cells[is_part]
+        order = np.argsort(totals, kind="stable")
+        return totals[order], parts[order]
 
     def sums(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the sum of each equation, (equations,), of values of cells; whole ones exactly."""
@@ -258,6 +271,29 @@ class TableSystem:
         """How far above its value an attacker would believe a cell, (n,): finite."""
         return np.minimum(self.upper_bounds - self.values, self._reach)
 
+    @cached_property
+    def lone_knowledge(self) -> tuple[Ints, Ints]:
+        """Which cells lone contributors know before the table is out, and whose number that is,
+        (pairs,) each: those that they are alone in, and the empty parts of these.
+
+        Of such a part nobody can be protected from them, nor has to be.
+        """
+        totals, parts = self.equations.parts_of_totals
+        known = np.flatnonzero(self.contributors != NOBODY)
+        pairs = np.stack([known, self.contributors[known]])
+        latest = pairs
+        while latest.size:
+            firsts = np.searchsorted(totals, latest[0])
+            sizes = np.searchsorted(totals, latest[0], "right") - firsts
+            offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            below = parts[np.repeat(firsts, sizes) + offsets]
+            is_empty = self.values[below] == 0
+            latest = np.stack([below, np.repeat(latest[1], sizes)])[:, is_empty]
+            latest = np.unique(latest, axis=1)
+            pairs = np.concatenate([pairs, latest], axis=1)
+        cells, contributors = np.unique(pairs, axis=1)
+        return cells, contributors
+
     @property
     def _reach(self) -> float:
         # An attacker who knows more than in truth: what is protected then is protected.
@@ -270,8 +306,11 @@ class TableSystem:
         return (self.is_primary & self.may_be_suppressed) | self.is_hidden
 
     def cost(self, is_suppressed: Bools) -> float:
-        """Return the weights of the cells that a pattern suppresses besides the first pattern."""
-        return float(self.weights[is_suppressed & ~self.first_pattern].sum())
+        """Return the weights of the cells that a pattern suppresses besides the first pattern.
+
+        They are added up exactly: whichever cells they are, equal weights cost the same.
+        """
+        return math.fsum(self.weights[is_suppressed & ~self.first_pattern].tolist())
 
 
 def table_system(

@@ -128,6 +128,23 @@ def test_one_contributor_of_two_cells_knows_both():
     assert suppress(system, LONG).is_suppressed.tolist() == [True, True, True, True, False]
 
 
+def test_empty_cells_of_a_line_are_not_protected_from_the_only_one_in_it():
+    """Who is alone in the first row knows that its other cells are empty; nobody else is told."""
+    cells = [[1, 0, 0], [20, 21, 22], [30, 31, 32]]
+    values = with_totals(np.array(cells))
+    lone = np.full((4, 4), -1)
+    lone[0, [0, 3]] = 7
+    places = [(0, 0), (0, 1), (0, 2), (0, 3)]
+    system = two_way(cells, places, contributors=lone, weights=np.log1p(values))
+    result = suppress(system, LONG)
+    assert result.is_protected
+    assert np.flatnonzero(result.is_suppressed).tolist() == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert not attack_pattern(system, result.is_suppressed)
+    without = result.is_suppressed.copy()
+    without[5] = False
+    assert {one.contributor for one in attack_pattern(system, without)} >= {-1}
+
+
 def test_totals_of_a_linked_table_do_not_give_a_cell_away():
     """Region by sector and region by size share the totals of regions; the cell of 6 is hidden in
     the first by a rectangle, and the totals need not be touched."""

@@ -134,3 +134,33 @@ def test_the_cost_is_of_what_is_suppressed_besides():
     weights = np.arange(9)
     system = table_system(TWO_BY_TWO, VALUES, np.arange(9) == 0, weights=weights)
     assert system.cost(np.isin(np.arange(9), [0, 1, 3])) == 4
+
+
+def test_who_is_alone_in_a_total_knows_that_its_other_parts_are_empty():
+    """0 and 1 are parts of 3, as 2 is of 4, and these of 5: all that there is is of one."""
+    layout = lay_out([np.array([3, 3, 4, 5, 5, -1])])
+    values = np.array([2, 0, 0, 2, 0, 2])
+    system = table_system(layout, values, np.zeros(6), contributors=np.array([7, -1, -1, 7, -1, 7]))
+    cells, contributors = system.lone_knowledge
+    assert cells.tolist() == [0, 1, 2, 3, 4, 5]
+    assert set(contributors.tolist()) == {7}
+
+
+def test_who_is_alone_in_a_part_knows_nothing_of_the_others():
+    system = table_system(
+        lay_out([flat_dimension(3)]),
+        np.array([2, 0, 5, 7]),
+        np.zeros(4),
+        contributors=np.array([7, -1, -1, -1]),
+    )
+    cells, contributors = system.lone_knowledge
+    assert (cells.tolist(), contributors.tolist()) == ([0], [7])
+
+
+def test_an_empty_cell_of_two_totals_is_known_to_whoever_is_alone_in_one():
+    values = np.array([[0, 1, 1], [1, 9, 10], [1, 10, 11]])
+    lone = np.array([[-1, 7, 7], [8, -1, -1], [8, -1, -1]])
+    system = table_system(TWO_BY_TWO, values, np.zeros(9), contributors=lone)
+    cells, contributors = system.lone_knowledge
+    pairs = set(zip(cells.tolist(), contributors.tolist(), strict=True))
+    assert pairs == {(0, 7), (1, 7), (2, 7), (0, 8), (3, 8), (6, 8)}
