@@ -284,6 +284,10 @@ OF_READING: Mapping[str, tuple[str, Any]] = {
     "pe:mitigation": ("eq", "review"),
     "pe:ledgerScope": ("eq", "organisation"),
     "pe:privacyUnit": ("eq", "http://example.com/Visits/Patient"),
+    "pe:nestedColumns": (
+        "isAllOf",
+        ["http://example.com/Visits/District", "http://example.com/Visits/Region"],
+    ),
 }
 """What refines reading an answer, each with its operator and a value."""
 READING_VALUES: Mapping[str, tuple[str, str]] = {
@@ -307,6 +311,7 @@ READING_VALUES: Mapping[str, tuple[str, str]] = {
     "pe:mitigation": ("deny, suppress, round, random-rounding, noise or review", "suppress"),
     "pe:ledgerScope": ("assignee, organisation, project or dataset", "dataset"),
     "pe:privacyUnit": ("a column of what is read", "none: each row is of another"),
+    "pe:nestedColumns": ("two or more columns of what is read", "none"),
 }
 """What each of them takes, and what holds where it is not given."""
 DISTANCES: Mapping[str, Mapping[str, Any]] = {

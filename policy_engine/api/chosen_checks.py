@@ -26,6 +26,12 @@ class ChosenCheck:
     unit: str
     data: Any
 
+    @property
+    def hierarchies(self) -> tuple[tuple[str, ...], ...]:
+        """The columns of the dataset that are levels of one hierarchy, for each of the check's."""
+        named = ([column_name(self.dataset, iri) for iri in one] for one in self.check.nested)
+        return tuple(tuple(name for name in names if name) for names in named)
+
     def scopes(self, *, is_shared: bool) -> tuple[str, ...]:
         """Return under which scope outputs count: that of the dataset.
 

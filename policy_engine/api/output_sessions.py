@@ -22,6 +22,7 @@ from policy_engine.api.session_tables import (
     TableRequest,
     check_nested,
     crosstab_request,
+    nested_by,
     pivot_request,
     tabulated,
 )
@@ -115,6 +116,8 @@ class OutputSession:
         self._scratch = TemporaryDirectory(prefix="policy-engine-")
         self._own_ledger = OutputLedger(Path(self._scratch.name) / "session")
         self._ledger_head, self._nested = "", NestedKeys()
+        if data is not None:
+            self._nested = nested_by(chosen.hierarchies, data)
         self._is_open = True
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -225,8 +228,12 @@ class OutputSession:
     @check_arguments
     def nested(self, column: str, *, within: str) -> None:
         """Declare that each value of a column lies in one of another, as everybody knows: a
-        district in a region. Tables by both are then judged as those by the lower one are, and a
-        checker is told. Raises RequestError (K025) where that is not so in the data."""
+        district in a region.
+
+        Tables by both are then judged as those by the lower one are, and a checker is told. What a
+        policy declares (`pe:nestedColumns`) needs no call. Raises RequestError (K025) where it is
+        not so in the data.
+        """
         self._check_open()
         check_nested(self._rows(None), column, within)
         self._nested = self._nested.with_pair(column, within)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 from policy_engine.api.pandas_options import key_names
@@ -238,10 +239,26 @@ def tabulated(
     return tabulate(table, request.aggregates)
 
 
+def nested_by(hierarchies: Sequence[Sequence[str]], rows: Microdata) -> NestedKeys:
+    """Return which columns lie in which in all rows, of those of one hierarchy each: of two that
+    lie in each other, the first in the second."""
+    nested = NestedKeys()
+    for names in hierarchies:
+        present = [one for one in names if one in rows.table.column_names]
+        for lower, upper in permutations(present, 2):
+            if (upper, lower) not in nested.pairs and _lies_within(rows, lower, upper):
+                nested = nested.with_pair(lower, upper)
+    return nested
+
+
+def _lies_within(rows: Microdata, column: str, within: str) -> bool:
+    one, other = (coded(name, some) for name, some in rows.choose([column, within]).columns)
+    return column != within and lies_in(one, other)
+
+
 def check_nested(rows: Microdata, column: str, within: str) -> None:
     """Raise RequestError (K025) where some value of a column does not lie in one of another."""
-    one, other = (coded(name, some) for name, some in rows.choose([column, within]).columns)
-    if column == within or not lies_in(one, other):
+    if not _lies_within(rows, column, within):
         raise _request_error(
             f"{column!r} does not lie in {within!r}: one of its values has several of those."
         )

@@ -13,6 +13,7 @@ from policy_engine.methods.output_checks.parameters import (
     AT_LEAST,
     AT_MOST,
     HANDLING,
+    NESTED,
     OUTPUT_CHECK,
     PARAMETERS,
     THRESHOLDS,
@@ -25,7 +26,10 @@ from policy_engine.policy.model import READ
 
 CHECKED_OPERANDS = frozenset(f"{terms.PE}{name}" for name in PARAMETERS)
 """What refines reading and only a check of the answer can satisfy, by IRI."""
-_EQ, _AT_LEAST, _AT_MOST = (f"{terms.ODRL}{name}" for name in ("eq", "gteq", "lteq"))
+_EQ, _AT_LEAST, _AT_MOST, _ALL = (
+    f"{terms.ODRL}{name}" for name in ("eq", "gteq", "lteq", "isAllOf")
+)
+_PAIR = 2
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ class _Reader:
         profile = self._profile(parts, action)
         own = self._own(parts)
         unit = self._unit(parts, rule)
+        nested = tuple(filter(None, (self._nested(one, rule) for one in self._lists(action))))
         if profile is None or own is None or len(self.problems) > before:
             return None
         changes = {THRESHOLDS[name]: own[name] for name in THRESHOLDS if name in own}
@@ -99,11 +104,15 @@ class _Reader:
         }
         handling = {HANDLING[name]: own[name] for name in HANDLING if name in own}
         return OutputCheck(
-            profile=PROFILES[profile].model_copy(update=changes), unit=unit, **handling
+            profile=PROFILES[profile].model_copy(update=changes),
+            unit=unit,
+            nested=nested,
+            **handling,
         )
 
     def _parts(self, action: Action) -> Mapping[str, Constraint]:
-        """Return the refinements about checks by their local name; others are conditions."""
+        """Return the refinements about checks by their local name, but for nested columns; others
+        are conditions."""
         parts: dict[str, Constraint] = {}
         for one in action.refinements:
             if not self._is_about_checks(one):
@@ -113,6 +122,8 @@ class _Reader:
                 self._add("M003", message, "", action)
                 continue
             name = terms.local_name(one.left_operand)
+            if name == NESTED:
+                continue
             if name in parts:
                 self._add("M003", f"pe:{name} is given twice.", "", one)
             elif self._takes(name, one):
@@ -138,7 +149,8 @@ class _Reader:
                 for one in action.refinements
                 if isinstance(one, Constraint)
             ):
-                names = join_names(f"pe:{name}" for name in parts)
+                own = [*parts, *(NESTED for _ in self._lists(action))]
+                names = join_names(f"pe:{name}" for name in dict.fromkeys(own))
                 message = f"{names} is of an output check, and no pe:outputCheck names one."
                 hint = f"Add a refinement with the leftOperand pe:outputCheck: {_allowed()}."
                 self._add("M002", message, hint, action)
@@ -181,6 +193,31 @@ class _Reader:
         message = f"pe:privacyUnit is a column of what is read. Given: {iri!r}."
         self._add("M006", message, f"Its columns are {tables[0]}/...", part)
         return ""
+
+    @staticmethod
+    def _lists(action: Action) -> Iterator[Constraint]:
+        """Yield the refinements about nested columns: one for each hierarchy."""
+        for one in action.refinements:
+            if isinstance(one, Constraint) and one.left_operand == f"{terms.PE}{NESTED}":
+                yield one
+
+    def _nested(self, part: Constraint, rule: Rule) -> tuple[str, ...]:
+        """Return nested columns by their IRIs; none where it is not said of two columns of what is
+        read."""
+        iris = [terms.canonical(str(one.value)) for one in part.right_operands]
+        columns = tuple(dict.fromkeys(iris))
+        if part.operator != _ALL or len(columns) < _PAIR:
+            message = "pe:nestedColumns takes the operator isAllOf and two columns or more. Given: "
+            message += f"{terms.local_name(part.operator)!r} and {len(columns)}."
+            self._add("M003", message, "", part)
+            return ()
+        tables = [target.iri for target in rule.targets]
+        others = [one for one in columns if not any(column_name(table, one) for table in tables)]
+        if tables and others:
+            message = f"pe:nestedColumns are columns of what is read. Given: {others[0]!r}."
+            self._add("M006", message, f"Its columns are {tables[0]}/...", part)
+            return ()
+        return columns
 
     def _add(self, code: str, message: str, hint: str, part: Action | Constraint) -> None:
         self.problems.append(Problem(code, message, hint, part.place))

@@ -5,6 +5,8 @@ from policy_engine.errors import PlanError
 from policy_engine.methods.output_checks.profiles import PROFILES
 from policy_engine.plan.output_checks import checks_of, output_checks, unit_hints
 
+NESTED = "pe:nestedColumns", "isAllOf"
+
 
 def check_of(*refinements):
     [one] = output_checks(policy_with(*refinements))
@@ -46,6 +48,19 @@ def test_how_a_check_is_made_is_as_the_policy_says():
     assert check.unit == f"{TABLE}/person"
 
 
+def test_nested_columns_are_of_one_hierarchy_each():
+    lists = [["district", "region"], ["branch", "sector", "trade"]]
+    refinements = [
+        ("pe:nestedColumns", "isAllOf", [{"@id": f"{TABLE}/{name}"} for name in names])
+        for names in lists
+    ]
+    check = check_of(("pe:outputCheck", "eq", "abs"), *refinements)
+    assert [*map(sorted, check.nested)] == [
+        sorted(f"{TABLE}/{name}" for name in names) for names in lists
+    ]
+    assert {*check.facts()["nestedColumns"]} == {one for names in check.nested for one in names}
+
+
 def test_a_check_without_a_unit_is_hinted_at():
     check = ("pe:outputCheck", "eq", "abs")
     [hint] = unit_hints(policy_with(check))
@@ -79,6 +94,20 @@ def test_a_check_without_a_unit_is_hinted_at():
             "M006",
             "pe:privacyUnit",
         ),
+        (
+            [
+                ("pe:outputCheck", "eq", "abs"),
+                (*NESTED, [{"@id": f"{TABLE}/region"}, {"@id": "http://example.com/Other/town"}]),
+            ],
+            "M006",
+            "Other/town",
+        ),
+        (
+            [("pe:outputCheck", "eq", "abs"), (*NESTED, [{"@id": f"{TABLE}/region"}])],
+            "M003",
+            "two columns",
+        ),
+        ([(*NESTED, [{"@id": f"{TABLE}/{name}"} for name in "ab"])], "M002", "pe:nestedColumns"),
     ],
 )
 def test_what_no_check_can_be_is_refused_with_its_place(refinements, code, words):

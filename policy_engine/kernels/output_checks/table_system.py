@@ -279,8 +279,8 @@ class TableSystem:
         Of such a part nobody can be protected from them, nor has to be.
         """
         totals, parts = self.equations.parts_of_totals
-        known = np.flatnonzero(self.contributors != NOBODY)
-        pairs = np.stack([known, self.contributors[known]])
+        lone = np.flatnonzero(self.contributors != NOBODY)
+        pairs = np.stack([lone, self.contributors[lone]])
         latest = pairs
         while latest.size:
             firsts = np.searchsorted(totals, latest[0])

@@ -37,8 +37,8 @@ HANDLING = {
     "privacyUnit": "unit",
 }
 """What a policy says of how a check is made, by the names of its parameters."""
-OUTPUT_CHECK = "outputCheck"
-PARAMETERS = (OUTPUT_CHECK, *THRESHOLDS, *HANDLING)
+OUTPUT_CHECK, NESTED = "outputCheck", "nestedColumns"
+PARAMETERS = (OUTPUT_CHECK, NESTED, *THRESHOLDS, *HANDLING)
 AT_LEAST = ("minUnits", "pPercent", "minDegreesOfFreedom", "unitsBeyondPercentile")
 AT_MOST = (
     *("maxGroupShare", "maxModeShare", "maxLargestShare", "maxTwoLargestShare"),
@@ -54,7 +54,8 @@ class OutputCheck(BaseModel):
     those of. `unit` is the column that tells whom a row is of, empty where every row is of another;
     `secondary` says whether further cells are suppressed so that nobody computes those that are, at
     all (`exact`) or too closely (`interval`). `mitigation` is what is done about cells that do not
-    pass, and `ledger_scope` whose earlier answers count.
+    pass, and `ledger_scope` whose earlier answers count. Each of `nested` are columns, by their
+    IRIs, of which everybody knows which value of one lies in which of another.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -64,6 +65,7 @@ class OutputCheck(BaseModel):
     secondary: Secondary = "interval"
     mitigation: Mitigation = "suppress"
     ledger_scope: LedgerScope = "dataset"
+    nested: tuple[tuple[str, ...], ...] = ()
 
     @property
     def is_all_or_nothing(self) -> bool:
@@ -86,12 +88,14 @@ class OutputCheck(BaseModel):
         return self.mitigation in ("random-rounding", "noise")
 
     def facts(self) -> dict[str, Any]:
-        """Return what a policy may ask of it, by the names of its parameters."""
+        """Return what a policy may ask of it, by the names of its parameters: of nested columns,
+        all."""
         values = {name: getattr(self.profile, field) for name, field in THRESHOLDS.items()}
         values |= {name: getattr(self, field) for name, field in HANDLING.items()}
         values["percentileLadder"] = ladder_text(self.profile.percentile_ladder)
         values[OUTPUT_CHECK] = self.profile.notation
-        return {name: value for name, value in values.items() if value not in (None, "")}
+        values[NESTED] = tuple(dict.fromkeys(one for columns in self.nested for one in columns))
+        return {name: value for name, value in values.items() if value not in (None, "", ())}
 
 
 class OwnThresholds(BaseModel):

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from output_checked import TABLE, policy_with
 
 from policy_engine import output_session
 from policy_engine.audits.outputs.microdata import CodedColumn
@@ -59,6 +60,20 @@ def test_means_by_nested_keys_are_shown_and_a_checker_is_told(session):
     means = session.groupby(["region", "district"])["pay"].mean()
     assert len(means.to_pandas().dropna()) >= 5
     [output] = session._outputs.values()
+    assert output.comments == ("district is declared to lie within region",)
+
+
+def test_a_policy_declares_nested_columns_whichever_is_the_lower_one(tmp_path):
+    columns = [{"@id": f"{TABLE}/{name}"} for name in ("region", "district", "island")]
+    policy = policy_with(
+        ("pe:outputCheck", "eq", "sacro"),
+        ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/person"}),
+        ("pe:nestedColumns", "isAllOf", columns),
+    )
+    with output_session(policy, tmp_path / "out", data=people()) as session:
+        table = session.groupby(["region", "district"]).size().to_pandas()["size"].dropna()
+        [output] = session._outputs.values()
+    assert len(table) == 5
     assert output.comments == ("district is declared to lie within region",)
 
 

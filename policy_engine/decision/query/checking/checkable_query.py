@@ -20,6 +20,7 @@ from policy_engine.decision.query.checking.checked_query import (
 from policy_engine.decision.query.checking.empty_parts import PartsOfEmptyCells
 from policy_engine.decision.query.checking.evidence_columns import UNIT
 from policy_engine.decision.query.checking.evidence_tables import run_checked
+from policy_engine.decision.query.checking.folded_keys import nested_keys
 from policy_engine.decision.query.checking.measured_columns import (
     check_unit_is_no_measure,
 )
@@ -66,7 +67,7 @@ class CheckableQuery:
     `views` are what it reads of tables, the unit included, which who asks need not see; `dataset`
     is the table that has the unit, and `row` the expression of the number of a row of it.
     `unfiltered` are the rows without conditions, and what they are. It `is_plain` where it asks for
-    all rows of a table by columns.
+    all rows of a table by columns. Each of `nested` are keys that are levels of one hierarchy.
     """
 
     query: CheckedQuery
@@ -78,6 +79,7 @@ class CheckableQuery:
     asset: str
     unfiltered: UnfilteredRows
     is_plain: bool = False
+    nested: tuple[frozenset[int], ...] = ()
 
 
 def make_checkable(
@@ -121,8 +123,9 @@ def make_checkable(
     read = replace(unfiltered, source=cast("exp.Select", rewrite(unfiltered.source, plain)))
     source = cast("exp.Select", rewrite(query.source, plain))
     owned = check, owner, asset(owner)
+    nested = nested_keys(query, read, check, asset)
     return CheckableQuery(
-        replace(query, source=source), unit, row, with_units, *owned, read, is_plain
+        replace(query, source=source), unit, row, with_units, *owned, read, is_plain, nested
     )
 
 

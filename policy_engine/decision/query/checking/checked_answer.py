@@ -16,6 +16,7 @@ from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.decision.query.checking.answer_populations import DatasetRows
 from policy_engine.decision.query.checking.checkable_query import CheckableQuery, check_joins
 from policy_engine.decision.query.checking.condition_counts import ConditionCounts
+from policy_engine.decision.query.checking.folded_keys import FoldedKeys, fold_keys
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, gather_answer
 from policy_engine.decision.query.checking.joint_keys import with_joint_keys
 from policy_engine.decision.query.checking.ledger_checks import (
@@ -189,9 +190,11 @@ def answer_checked(
     check_distinct(checkable.query, checkable.unfiltered, checkable.unit if check.unit else None)
     check_ranked(checkable.query, checkable.unfiltered, tables)
     check_addable(checkable.query, checkable.unfiltered, tables)
+    folded = fold_keys(checkable.query, checkable.nested, checkable.unfiltered, tables)
+    checkable = replace(checkable, query=folded.judged)
     gathered = gather(checkable, tables)
     judged, conditions = judge_answer(checkable, gathered, tables, rows)
-    task = _AnswerTask(checkable, gathered, conditions, rows, tables, ledger, noise_key)
+    task = _AnswerTask(checkable, folded, gathered, conditions, rows, tables, ledger, noise_key)
     if review is None:
         return task.answer(judged, suppress_totals(judged))
     if review.accepted is not None:
@@ -205,6 +208,7 @@ class _AnswerTask:
     """A computed answer with all that is needed to check and release it."""
 
     checkable: CheckableQuery
+    folded: FoldedKeys
     gathered: GatheredAnswer
     conditions: ConditionCounts
     rows: Callable[[], DatasetRows]
@@ -226,7 +230,7 @@ class _AnswerTask:
             check_lifted(proposed, verdict)
         is_listed = gathered.is_listable | verdict.released.any(axis=1)
         protected = protection.protect(verdict)
-        released = show_released(checkable.query, protected.gathered, protected.verdict, is_listed)
+        released = show_released(self.folded, protected.gathered, protected.verdict, is_listed)
         return CheckedAnswer(
             released.table,
             released.suppressed,

@@ -193,7 +193,7 @@ def _gathered(
         for number, one in enumerate(query.aggregates)
     )
     values = [reader.figures(f"a{number}") for number in range(len(measures))]
-    names = tuple(_key_name(query, number) for number in range(len(query.keys)))
+    names = tuple(key_name(query, number) for number in range(len(query.keys)))
     table = ResultTable(names, labels, reader.codes, measures, np.column_stack(values))
     item = [name for name in whole.column_names if name[0] in "ka"]
     return GatheredAnswer(
@@ -207,7 +207,7 @@ def _gathered(
     )
 
 
-def _key_name(query: CheckedQuery, number: int) -> str:
+def key_name(query: CheckedQuery, number: int) -> str:
     """Return the name by which a key is shown, or else how it is written."""
     name = f"k{number}"
     item = (one for one in query.columns if one.expression.name == name)

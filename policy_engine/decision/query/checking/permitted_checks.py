@@ -12,6 +12,9 @@ def checked_world(world: World, check: OutputCheck) -> World:
     Only here is it stated: worlds that people write may not state it (`World`), so a permission
     that asks for a check permits nothing else. Whoever decides in this world makes the check.
     """
-    facts = {f"{terms.PE}{name}": (value,) for name, value in check.facts().items()}
+    facts = {
+        f"{terms.PE}{name}": value if isinstance(value, tuple) else (value,)
+        for name, value in check.facts().items()
+    }
     # What a world says is validated, and may not say this.
     return world.model_copy(update={"values": {**world.values, **facts}})

@@ -22,7 +22,8 @@ from policy_engine.decision.query.checking.checked_query import (
     NotCheckableError,
     ShownColumn,
 )
-from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
+from policy_engine.decision.query.checking.folded_keys import FoldedKeys
+from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer, key_name
 from policy_engine.decision.query.grammar import to_sql
 from policy_engine.decision.query.query_limits import LIMIT_CODES
 from policy_engine.errors import QueryError
@@ -60,7 +61,7 @@ class ReleasedTable:
 
 
 def show_released(
-    query: CheckedQuery,
+    folded: FoldedKeys,
     gathered: GatheredAnswer,
     verdict: TableVerdict,
     is_listed: "NDArray[np.bool_]",
@@ -69,9 +70,15 @@ def show_released(
 
     Raises NotCheckableError (K022) if an expression fails on released cells.
     """
-    cells = _released_cells(query, gathered, verdict).filter(pa.array(is_listed))
+    query = folded.asked
+    judged_cells = _released_cells(folded, gathered, verdict)
+    cells, places = folded.unfolded(judged_cells, gathered.sets)
+    cells = cells.append_column(_ROW, pa.array(np.arange(len(places))))
     try:
-        result = running.run({"": to_sql(_select(query), "duckdb")}, {_CELLS: cells})[""]
+        result = running.run(
+            {"": to_sql(_select(query), "duckdb")},
+            {_CELLS: cells.filter(pa.array(is_listed[places]))},
+        )[""]
     except QueryError as error:
         if error.code in LIMIT_CODES:
             raise
@@ -79,7 +86,8 @@ def show_released(
         raise NotCheckableError("K022", message) from None
     rows = result[_ROW].to_numpy()
     names = running.unique_names([column.name for column in query.columns])
-    suppressed = tuple(_suppressed(query, verdict, rows, names))
+    keys = _keys_of(query, cells.take(pa.array(rows)))
+    suppressed = tuple(_suppressed(query, verdict, (places[rows], keys), names))
     figures = sum(bool(column.aggregates) for column in query.columns) * len(rows)
     is_anything = len(suppressed) < figures if figures else bool(len(rows))
     table = _in_digits(query, result, verdict.check.profile.significant_digits)
@@ -100,17 +108,17 @@ def _in_digits(query: CheckedQuery, result: "pa.Table", digits: int | None) -> "
 
 
 def _released_cells(
-    query: CheckedQuery, gathered: GatheredAnswer, verdict: TableVerdict
+    folded: FoldedKeys, gathered: GatheredAnswer, verdict: TableVerdict
 ) -> "pa.Table":
     """Return keys, aggregates where they are released, and which columns are shown where."""
-    columns: dict[str, Any] = {_ROW: np.arange(len(verdict.table.codes))}
+    query, columns = folded.asked, dict[str, Any]()
     for name, column in zip(gathered.cells.column_names, gathered.cells.columns, strict=True):
         if name.startswith("a"):
             is_released = pa.array(verdict.released[:, int(name[1:])])
             columns[name] = pc.if_else(is_released, column, pa.scalar(None, column.type))
         else:
             columns[name] = column
-    for number in range(len(query.keys)):
+    for number in range(len(folded.judged.keys)):
         columns[f"t{number}"] = (verdict.table.codes[:, number] == TOTAL).astype(np.int64)
     for number in range(len(query.aggregates)):
         # Extremes are not even computed.
@@ -147,10 +155,24 @@ def _select(query: CheckedQuery) -> exp.Select:
     return select
 
 
+def _keys_of(query: CheckedQuery, cells: "pa.Table") -> list[dict[str, Any]]:
+    """Return the values of the keys in each row, without those that it is a total over."""
+    names = [key_name(query, number) for number in range(len(query.keys))]
+    columns = [f"{part}{number}" for number in range(len(names)) for part in "kt"]
+    return [
+        {name: row[f"k{n}"] for n, name in enumerate(names) if not row[f"t{n}"]}
+        for row in cells.select(columns).to_pylist()
+    ]
+
+
 def _suppressed(
-    query: CheckedQuery, verdict: TableVerdict, rows: "NDArray[np.int64]", names: list[str]
+    query: CheckedQuery,
+    verdict: TableVerdict,
+    listed: "tuple[NDArray[np.int64], list[dict[str, Any]]]",
+    names: list[str],
 ) -> "list[SuppressedCell]":
-    cells = []
+    """Return what is not shown of the rows that are `listed`, those judged and their keys."""
+    (rows, keys), cells = listed, []
     hidden = np.column_stack([~_is_released(verdict, item)[rows] for item in query.columns])
     for place, column in np.argwhere(hidden).tolist():
         row, aggregates = int(rows[place]), sorted(query.columns[column].aggregates)
@@ -159,7 +181,7 @@ def _suppressed(
             SuppressedCell(
                 place,
                 names[column],
-                verdict.table.key_values(row),
+                keys[place],
                 verdict.public_outcome_of(mask),
                 (public_reason(mask).value,),
             )

@@ -35,7 +35,8 @@ class UnfilteredRows:
     `source` selects nothing from the joined tables, whose names are those of their datasets;
     `condition` is what the query asks of a row, over their columns. `sources` are the tables and
     subqueries as the query names them, and `is_partial` whether any of them may lack a row. `text`
-    tells the source from others, as it was before views replaced its tables.
+    tells the source from others, as it was before views replaced its tables. `datasets` are those
+    that tables are of, by their names in the source.
     """
 
     source: exp.Select
@@ -43,6 +44,7 @@ class UnfilteredRows:
     sources: tuple[RowSource, ...] = ()
     is_partial: bool = False
     text: str = ""
+    datasets: Mapping[str, str] = field(default_factory=dict)
 
     def resolved(self, node: exp.Expr) -> exp.Expr:
         """Return an expression over the query's rows as one over the columns of tables.
@@ -79,8 +81,10 @@ def unfiltered_rows(source: exp.Select, columns: Mapping[str, tuple[str, ...]]) 
     `columns` are those that it reads of each dataset. Raises NotCheckableError (K017) for a
     subquery that is filtered, or joined, where a join may lack its rows.
     """
-    rows = _Flattener(columns).flattened(source, {})
-    return replace(rows, text=rows.source.select("1").sql("duckdb"))
+    flattener = _Flattener(columns)
+    rows = flattener.flattened(source, {})
+    text = rows.source.select("1").sql("duckdb")
+    return replace(rows, text=text, datasets=flattener.datasets)
 
 
 @dataclass
@@ -89,6 +93,7 @@ class _Flattener:
 
     columns: Mapping[str, tuple[str, ...]]
     taken: dict[str, int] = field(default_factory=dict)
+    datasets: dict[str, str] = field(default_factory=dict)
 
     def flattened(self, select: exp.Select, ctes: Mapping[str, exp.Select]) -> UnfilteredRows:
         """Return the rows of one SELECT."""
@@ -170,6 +175,7 @@ class _Flattener:
         iri, name = node.meta[DATASET], node.name.lower()
         number = self.taken[name] = self.taken.get(name, 0) + 1
         unique = name if number == 1 else f"{name} {number}"
+        self.datasets[unique] = iri
         table = node.copy()
         table.set("alias", exp.TableAlias(this=exp.to_identifier(unique, quoted=True)))
         columns = {

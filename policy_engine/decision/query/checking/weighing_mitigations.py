@@ -23,6 +23,7 @@ from policy_engine.audits.outputs.suppressing import suppress_totals
 from policy_engine.decision.query.checking.checkable_query import CheckableQuery, check_joins
 from policy_engine.decision.query.checking.checked_answer import gather, judge_answer
 from policy_engine.decision.query.checking.checked_query import CheckedQuery
+from policy_engine.decision.query.checking.folded_keys import fold_keys
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.decision.query.checking.protecting import (
     MOST_NOISE,
@@ -52,7 +53,8 @@ def weigh_mitigations(
     DataError (C011) for totals without highspy.
     """
     check_joins(checkable, tables, inputs.dataset_rows)
-    query = checkable.query
+    folded = fold_keys(checkable.query, checkable.nested, checkable.unfiltered, tables)
+    checkable, query = replace(checkable, query=folded.judged), folded.judged
     gathered = gather(checkable, tables)
     judged, _ = judge_answer(checkable, gathered, tables, inputs.dataset_rows)
     suppressed = suppress_totals(judged)
