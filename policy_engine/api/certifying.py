@@ -98,6 +98,7 @@ def certify_output(
     write: bool = False,
     asset: str = "",
     sign: KeySource | None = None,
+    attack_seed: int | None = None,
     **options: Unpack[InputOptions],
 ) -> Certificate:
     """Measure an existing output against a policy, however it was made.
@@ -110,8 +111,10 @@ def certify_output(
     random maskings (otherwise DataError, V006), the release is made again and must be identical
     (V004), byte by byte, or row by row on Spark (V003). The
     `engine` and `attempts` are as for `apply_policy`: models are made and attacked again if the
-    policy asks for audits of a table. A model is trained again, if `data` and a `record` with a
-    seed are given (otherwise DataError, V006), and must be the same to the byte (V004).
+    policy asks for audits of a table, by new draws unless there is an `attack_seed`: with that of
+    the release, the same is found, and counts as the same attempt. A model is trained again, if
+    `data` and a `record` with a seed are given (otherwise DataError, V006), and must be the same
+    to the byte (V004).
 
     Under a `trust` (see `load_trust`), policies and certificates have to be covered by it. The
     result is signed with the private key `sign`, if that is given: a signed certificate is renewed
@@ -173,7 +176,8 @@ def certify_output(
             opened = _known_making(
                 record, earlier, location, release.plan, run if data else None, renews=write
             )
-            release = _repeat_audits(release, run, attempts, has_data=bool(data))
+            history = Ledger(attempts)
+            release = _repeat_audits(release, run, history, attack_seed, has_data=bool(data))
             before, is_made = (
                 _matched_or_made(release, run, earlier, has_key=key is not None)
                 if data
@@ -365,7 +369,7 @@ def _record_salt(record: Record | None) -> str:
 
 
 def _repeat_audits(
-    release: Release, engine: Engine, attempts: str | Path | None, *, has_data: bool
+    release: Release, engine: Engine, history: Ledger, seed: int | None, *, has_data: bool
 ) -> Release:
     """Return a release with the current results of its plan's audits."""
     plan = release.plan
@@ -377,8 +381,7 @@ def _repeat_audits(
     from policy_engine.release.trained_model import audit_table  # noqa: PLC0415 (slow to import)
 
     table, _ = engine.read(plan.read)
-    history = Ledger(attempts)
-    return release.with_audits(*audit_table(plan, engine, table, history=history))
+    return release.with_audits(*audit_table(plan, engine, table, seed=seed, history=history))
 
 
 def _cell_style(launcher: Launcher, location: Location, plan: Plan) -> CellStyle:

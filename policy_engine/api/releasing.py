@@ -91,11 +91,12 @@ class ReleaseOptions:
             self,
             report=None if self.report is None else Path(self.report) / name,
             record=record.with_name(f"{name}.{record.name}") if record and record.name else record,
-            seed=None if self.seed is None else _derive_seed(self.seed, asset),
+            seed=None if self.seed is None else derive_seed(self.seed, asset),
         )
 
 
-def _derive_seed(seed: int, asset: str) -> int:
+def derive_seed(seed: int, asset: str) -> int:
+    """Return the seed of one of several outputs, given that of all."""
     digest = hashlib.sha256(f"{seed}\n{asset}".encode()).digest()
     return int.from_bytes(digest[:4], "big")
 

@@ -76,6 +76,23 @@ class MeasuringAgain(Sanitising):
                 _replace(one, measured.to_jsonld().encode())
         return {**view, "rows": measured.rows_out, "measured": True}
 
+    def _seed(self, stated: "Certificate", record: Path | None) -> int | None:
+        """Return the seed by which models were made and attacked, if there was one.
+
+        Raises ServiceError (N022) for one that the run was not given: it may be the one of many by
+        which little was found.
+        """
+        from policy_engine.api.releasing import derive_seed  # noqa: PLC0415 (slow)
+        from policy_engine.certificate.record import load_record  # noqa: PLC0415 (slow)
+
+        plan, asset = stated.plan, stated.plan.publish.asset
+        seed = load_record(record).seed if record and (plan.audits or plan.train) else None
+        given = self.seed
+        if seed is not None and (given is None or seed not in (given, derive_seed(given, asset))):
+            message = f"The certificate of {asset} is not signed: its record has a seed that the "
+            raise ServiceError.of("N022", f"{message}run was not given.")
+        return seed
+
     def _again(self, stated: "Certificate", folder: Path, inputs: RunInputs) -> "Certificate":
         from policy_engine.api.certifying import certify_output  # noqa: PLC0415 (slow)
 
@@ -83,13 +100,16 @@ class MeasuringAgain(Sanitising):
         if not name or (folder / name).parent != folder:
             message = f"The certificate of {stated.plan.publish.asset} is not signed: "
             raise ServiceError.of("N022", f"{message}the output that it names is not beside it.")
+        record = _opening(stated, folder.with_name(RECORD))
         return certify_output(
-            folder / name,
+            # The certificate of a model is in the folder that has nothing but the two.
+            folder if stated.plan.releases_model else folder / name,
             kept_policy(inputs.policy),
             self.data(inputs),
             asset=stated.plan.publish.asset,
-            record=_opening(stated, folder.with_name(RECORD)),
+            record=record,
             attempts=inputs.attempts,
+            attack_seed=self._seed(stated, record),
             policies=[kept_policy(one) for one in inputs.others],
             owners=known_owners(inputs),
             purpose=self.purpose,

@@ -1,14 +1,17 @@
 """What is signed of a run was measured again, in a process that the run had no part in."""
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 from asking_statistics import DAYS, ROWS, UNITS, VISITS, policy_text
-from building import OUTPUT, PEOPLE, people_policy
+from building import DATASET, OUTPUT, PEOPLE, people_policy
+from modelled import of_raw, of_table, people_table
 from runs_left import NAME, carried_out, forge, measured, raw_rows, rewrite
 from signing import key_of
 
 from policy_engine.certificate.certificate import read_certificate
+from policy_engine.data.storage import tree_digest
 from policy_engine.errors import PolicyEngineError, ServiceError
 from policy_engine.service.runs import measuring_again
 from policy_engine.service.runs.child import answer
@@ -121,6 +124,63 @@ def test_what_no_output_shows_is_released_and_not_signed(tmp_path):
     sign_results(again.job.out, [], key_of(1), again.check, signed_names(summary))
     [place] = (again.job.out / "release").glob("*.jsonld")
     assert read_certificate(place.read_bytes()).signature is None
+
+
+def of_models(tmp_path, text, seed=5, name="run"):
+    """Return what is expected of a run that has models attacked."""
+    rows = people_table(tmp_path / f"{name}.csv", rows=400).read_text()
+    settings = Sanitising(policy="p1", datasets={DATASET: "data1"}, seed=seed)
+    return carried_out(tmp_path / name, text, rows, settings)
+
+
+def test_a_model_is_trained_again_by_its_seed_and_signed(tmp_path):
+    again, summary = measured(of_models(tmp_path, of_raw(bounds={"auc": 0.9})))
+    [told] = told_outputs(summary)["outputs"]
+    assert (told["file"], told["signed"]) == ("model", True)
+    sign_results(again.job.out, [], key_of(1), again.check, signed_names(summary))
+    certificate = read_certificate((again.job.out / "release" / NAME).read_bytes())
+    assert certificate.signature is not None
+
+
+def test_a_model_without_a_seed_is_released_and_not_signed(tmp_path):
+    expected = of_models(tmp_path, of_raw(bounds={"auc": 0.9}))
+    rewrite(expected, {"seed": None})
+    _, summary = measured(expected)
+    [told] = told_outputs(summary)["outputs"]
+    assert (told["file"], told["signed"]) == ("model", False)
+    assert "drawn and forgotten" in told["reason"]
+
+
+def test_another_model_than_the_one_that_the_data_give_is_not_signed(tmp_path):
+    expected = of_models(tmp_path, of_raw(bounds={"auc": 0.9}))
+    other = of_models(tmp_path, of_raw(bounds={"auc": 0.9}), 6, "other")
+    left, better = (one.job.folder / "out" / "release" / "model" for one in (expected, other))
+    for one in better.iterdir():
+        (left / one.name).unlink()
+        (left / one.name).write_bytes(one.read_bytes())
+    digest = tree_digest(left)
+    rewrite(expected, {"release": digest}, output_digest=digest)
+    with pytest.raises(ServiceError, match=r"N022.*measured again, V004"):
+        measured(expected)
+
+
+@pytest.mark.parametrize(("given", "left"), [(None, 5), (5, 7)])
+def test_a_seed_that_a_run_chose_itself_is_not_measured_by(tmp_path, given, left):
+    """It may be the one of many by which attacks found little."""
+    expected = of_models(tmp_path, of_table(bounds={"auc": 0.9}))
+    rewrite(expected, {"seed": left})
+    settings = expected.settings.model_copy(update={"seed": given})
+    with pytest.raises(ServiceError, match=r"N022.*a seed that the run was not given"):
+        measured(replace(expected, settings=settings))
+
+
+def test_attacks_are_made_again_by_the_seed_of_the_run_and_find_the_same(tmp_path):
+    expected = of_models(tmp_path, of_table(bounds={"auc": 0.9}))
+    before = read_certificate((expected.job.folder / "out" / "release" / NAME).read_bytes())
+    again, summary = measured(expected)
+    assert signed_names(summary) == [NAME]
+    after = read_certificate((again.job.out / "release" / NAME).read_bytes())
+    assert after.attacks == before.attacks != ()
 
 
 def test_the_job_shares_no_folder_that_the_run_could_write(expected):
