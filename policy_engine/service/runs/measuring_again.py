@@ -87,8 +87,8 @@ class MeasuringAgain(Sanitising):
 
         plan, asset = stated.plan, stated.plan.publish.asset
         seed = load_record(record).seed if record and (plan.audits or plan.train) else None
-        given = self.seed
-        if seed is not None and (given is None or seed not in (given, derive_seed(given, asset))):
+        own = self.seed
+        if seed is not None and (own is None or seed not in (own, derive_seed(own, asset))):
             message = f"The certificate of {asset} is not signed: its record has a seed that the "
             raise ServiceError.of("N022", f"{message}run was not given.")
         return seed
