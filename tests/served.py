@@ -1,12 +1,13 @@
 """A service in a folder of its own, and people who call it."""
 
 import atexit
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
+from anyio.from_thread import start_blocking_portal
 from fastapi.testclient import TestClient
 from forked_readers import ForkedReaders
 
@@ -30,6 +31,8 @@ _APPLICATIONS = {}
 """Those of the services that are open, each as in the service itself: one for all."""
 _FREE = []
 """Those of services that were closed: to make one takes longer than most tests."""
+_LOOPS = {}
+"""The event loops of services that are open: to start one for each call takes as long as many."""
 _READERS = ForkedReaders()
 atexit.register(_READERS.close)
 
@@ -47,10 +50,13 @@ def service(folder, **settings):
     app = _lent(services) if is_usual and _FREE else make_app(services)
     _APPLICATIONS[id(services)] = app
     try:
-        with patch.object(inspecting, "subprocess", _READERS):
+        with patch.object(inspecting, "subprocess", _READERS), ExitStack() as calls:
+            _LOOPS[id(services)] = calls, []
             yield services
+            for loop in _LOOPS[id(services)][1]:
+                loop.start_task_soon(loop.stop, True)  # Whoever still listens hears no more.
     finally:
-        del _APPLICATIONS[id(services)]
+        del _APPLICATIONS[id(services)], _LOOPS[id(services)]
         if is_usual:
             _FREE.append(app)
         services.close()
@@ -78,7 +84,17 @@ def _new_database():
 def browser(services):
     """Return a browser that is not signed in; our own faults are answers, as they are to users."""
     address, app = services.settings.address, _APPLICATIONS.get(id(services)) or make_app(services)
-    return TestClient(app, base_url=address, raise_server_exceptions=False)
+    client = TestClient(app, base_url=address, raise_server_exceptions=False)
+    client.portal = _loop(services)
+    return client
+
+
+def _loop(services):
+    """Return the event loop of all calls to a service, begun by the first, or None for others."""
+    calls, begun = _LOOPS.get(id(services), (None, []))
+    if calls is not None and not begun:
+        begun.append(calls.enter_context(start_blocking_portal()))
+    return begun[0] if begun else None
 
 
 def person(services, *roles, name="Ada", party=""):
