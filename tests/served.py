@@ -2,7 +2,7 @@
 
 import atexit
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
@@ -54,7 +54,8 @@ def service(folder, **settings):
             _LOOPS[id(services)] = calls, []
             yield services
             for loop in _LOOPS[id(services)][1]:
-                loop.start_task_soon(loop.stop, True)  # Whoever still listens hears no more.
+                # Whoever still listens hears no more.
+                loop.start_task_soon(partial(loop.stop, cancel_remaining=True))
     finally:
         del _APPLICATIONS[id(services)], _LOOPS[id(services)]
         if is_usual:
