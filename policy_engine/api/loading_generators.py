@@ -102,7 +102,9 @@ def opened_generators(
     """
     if isinstance(model, list | tuple):
         return [opened_generators(one, trust, status) for one in model]
-    is_released = _is_of_generator(model)
+    # Under a trust file no file that is put there makes a model of its own of a certified folder.
+    is_certified = trust is not None and isinstance(model, str | Path) and _is_certified(model)
+    is_released = is_certified or _is_of_generator(model)
     return load_generator(model, trust=trust, status=status) if is_released else model
 
 
@@ -117,6 +119,10 @@ def _is_of_generator(model: Any) -> bool:
     folder = Path(model)
     is_release = folder.is_dir() and not (folder / _OTHER_FORM).exists()
     return (folder / DESCRIPTION).is_file() or (is_release and _has_certificates(folder))
+
+
+def _is_certified(folder: str | Path) -> bool:
+    return Path(folder).is_dir() and _has_certificates(Path(folder))
 
 
 def release_around(path: Path) -> Path | None:

@@ -356,6 +356,16 @@ def test_neighbours_are_told_the_same_but_for_the_noise(tmp_path):
     assert told[0] == told[1] == told[2]
 
 
+def test_persons_of_a_csv_file_are_told_apart_by_their_letters(tmp_path):
+    persons = ["0012", "12", "012", "13", "13.0"]
+    (tmp_path / "visits.csv").write_text("person\n" + "\n".join(persons))
+    text = policy_text(UNITS, by=(), epsilon="100", rule={"assignee": LAB})
+    options = {"epsilon": "100", "ledger": tmp_path / "ledger.sqlite"}
+    sql = "SELECT COUNT(DISTINCT person) FROM Visits"
+    result = query_data(sql, [text], LAB, {VISITS: tmp_path / "visits.csv"}, **options)
+    assert result.table["persons"].to_pylist() == [5]
+
+
 def test_the_command_prints_rows_and_what_they_cost(tmp_path):
     pyarrow.csv.write_csv(visits(*PEOPLE), tmp_path / "visits.csv")
     (tmp_path / "policy.jsonld").write_text(policy_text(ROWS, rule={"assignee": LAB}))

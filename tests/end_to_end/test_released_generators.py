@@ -22,10 +22,12 @@ from policy_engine import (
     terms,
     withdraw_release,
 )
+from policy_engine.api.loading_generators import opened_generators
 from policy_engine.certificate.certificate import read_certificate
 from policy_engine.cli import app
 from policy_engine.engines.local import LocalEngine
 from policy_engine.errors import AuditError, CertificateError, DataError, OutputError, PlanError
+from policy_engine.trust.trust_file import load_trust
 
 COLUMNS = ("age", "wage", "town")
 BOUNDS = {"auc": 0.75, "tprAtFpr": 0.25, "fpr": 0.01, "excessCopies": 0.3}
@@ -131,6 +133,18 @@ def test_a_generator_counts_by_its_signature_under_a_trust_file(place, tmp_path,
             load_generator(out, **options)
         with pytest.raises(CertificateError, match="Y015"):
             audit_generative(place, place, model=str(out), **options)
+
+
+def test_a_file_of_keras_makes_no_model_of_its_own_of_a_release_under_a_trust_file(tmp_path):
+    (tmp_path / "trust.json").write_text(
+        trust_text({"key": key_of(1).public.did, "outputs": ["*"]})
+    )
+    trust = load_trust(tmp_path / "trust.json")
+    (tmp_path / "certificate.jsonld").write_text("{}")
+    (tmp_path / "generator.keras").write_text("")
+    with pytest.raises(CertificateError):
+        opened_generators(str(tmp_path), trust)
+    assert opened_generators(str(tmp_path)) == str(tmp_path)
 
 
 def test_a_generator_that_is_not_the_certified_one_is_refused(place, tmp_path):

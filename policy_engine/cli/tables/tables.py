@@ -44,10 +44,11 @@ def _escaped(character: re.Match[str]) -> str:
 
 def console(*, stderr: bool = False) -> Console:
     """Return a console as wide as the terminal, and wide enough for tables when piped."""
-    terminal = SafeConsole(stderr=stderr, highlight=False, soft_wrap=False)
+    # Words between colons stay words: rich makes a picture of the one in did:key:z6Mk.
+    terminal = SafeConsole(stderr=stderr, highlight=False, soft_wrap=False, emoji=False)
     if terminal.is_terminal:
         return terminal
-    return SafeConsole(stderr=stderr, highlight=False, width=PIPED)
+    return SafeConsole(stderr=stderr, highlight=False, width=PIPED, emoji=False)
 
 
 PIPED = 120

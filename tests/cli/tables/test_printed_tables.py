@@ -23,6 +23,18 @@ def test_a_text_of_the_data_gives_the_terminal_no_commands(text, capsys):
     assert printed.count(f"\\u{ord(next(c for c in text if not c.isalnum())):04x}") >= 6
 
 
+def test_words_between_colons_are_printed_as_they_are(capsys):
+    table = new_table("did:key:z6Mk", "category:key:")
+    table.add_row("did:key:z6Mk")
+    out = console()
+    out.print(table)
+    out.print("did:key:z6Mk", markup=False)
+    out.print("[bold]did:key:z6Mk[/]")
+    printed = capsys.readouterr().out
+    assert printed.count("did:key:z6Mk") == 4
+    assert "category:key:" in printed
+
+
 def test_styles_and_lines_are_printed_as_before(capsys):
     console().print("[bold]one[/]\ntwo")
     assert capsys.readouterr().out == "one\ntwo\n"
