@@ -81,10 +81,16 @@ class Withdrawals:
 
         A withdrawal counts from the moment that it is known, whatever time is asked about. Raises
         SignatureError (Y014) where it has an entry in a status list that was not given, is not
-        signed by a key that may, or has no such entry: it may have been withdrawn.
+        signed by a key that may, or has no such entry: it may have been withdrawn. Where a
+        statement says that it was, that is known without the list.
         """
         times = [one.since for one in self.statements if one.is_of(proof)]
-        listed = self._listed(proof, trust, now)
+        try:
+            listed = self._listed(proof, trust, now)
+        except SignatureError:
+            if not times:
+                raise
+            listed = None
         return min([*times, *([listed] if listed else [])], default=None)
 
     def _listed(self, proof: Proof, trust: Trust | None, now: datetime) -> datetime | None:

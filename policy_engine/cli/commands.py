@@ -113,8 +113,23 @@ class _DefaultGroup(_Group):
 _WITH_DEFAULT = frozenset({"check"})
 
 
+_PEM = "-----BEGIN"
+
+
 class _Commands(_Group):
     """All commands; where nobody reads the output to its end, the status is that of SIGPIPE."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Return what is left of the arguments.
+
+        Raises TrustError (Y001) for a private key among them, which would be taken for an option
+        that does not exist, and printed.
+        """
+        if any(one.lstrip().startswith(_PEM) for one in args):
+            from policy_engine.trust.signers import given_itself  # noqa: PLC0415 (few do so)
+
+            raise given_itself()
+        return super().parse_args(ctx, args)
 
     # typer would exit with 1, which means that a check failed, or that a request is denied.
     def invoke(self, ctx: Any) -> Any:

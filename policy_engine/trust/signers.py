@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from policy_engine.data.atomic_file import write_file
-from policy_engine.errors import PolicyEngineError, TrustError
+from policy_engine.errors import OutputError, PolicyEngineError, TrustError
 from policy_engine.trust.multikeys import PublicKey
 from policy_engine.trust.proofs import Signer
 
@@ -48,10 +48,13 @@ class PrivateKey:
     def write(self, path: Path) -> None:
         """Write the key to a new file that only its owner can read, as PKCS #8 in PEM (RFC 8410).
 
-        Raises OutputError (O001, O002) where there is a file, or none can be written.
+        Raises OutputError (O001, O002) where there is anything, or no file can be written.
         """
         from cryptography.hazmat.primitives import serialization  # noqa: PLC0415
 
+        if os.path.lexists(path):  # an open file too, such as /dev/stdout
+            message = f"A new key takes a new file, and {str(path)!r} exists."
+            raise OutputError.of("O001", message, "Give another path.")
         text = self._key.private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.PKCS8,
@@ -74,8 +77,7 @@ def read_signer(source: KeySource) -> Signer:
         return source
     text = str(source)
     if "-----" in text or "\n" in text:
-        # What is said of it is read by others: nothing of a key that was given itself.
-        raise _unusable("it was given itself, and not where it is kept", "", _KEPT)
+        raise given_itself()
     if isinstance(source, str) and text.startswith("pkcs11:"):
         from policy_engine.trust.tokens import open_token  # noqa: PLC0415 (few have one)
 
@@ -85,6 +87,12 @@ def read_signer(source: KeySource) -> Signer:
     if isinstance(source, str) and text.startswith("fd:"):
         return _parsed(_descriptor(text.removeprefix("fd:"), text), text)
     return _parsed(_file(Path(source)), text)
+
+
+def given_itself() -> PolicyEngineError:
+    """Return the error (Y001) of a key that was given itself: it has nothing of the key, for what
+    is said of it is read by others."""
+    return _unusable("it was given itself, and not where it is kept", "", _KEPT)
 
 
 def _environment(name: str) -> bytes:

@@ -76,6 +76,13 @@ def trusting(market, *more):
     return {"trust": market / "trust.json", "status": [status_of(market), *more]}
 
 
+def test_a_statement_says_since_when_though_the_status_list_is_not_given(market):
+    withdrawn(market)
+    made = decided(market, trust=market / "trust.json")
+    assert f"Y015 {OUTPUT} is withdrawn since" in made.reason
+    assert [one.asset for one in made.withdrawn] == [OUTPUT]
+
+
 def test_what_is_not_withdrawn_is_permitted(market):
     assert decided(market, **trusting(market)).permitted
     assert decided(market, status=[status_of(market)]).permitted

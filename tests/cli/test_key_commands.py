@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from building import ANALYST, DATASET, OUTPUT
-from signing import trust_text
+from signing import key_of, trust_text
 from typer.testing import CliRunner
 
 from policy_engine.cli.commands import make_app
@@ -56,6 +56,15 @@ def test_a_key_is_made_shown_and_rotated(run, people):
     for file in ("key", "next", "other"):
         secret = (people / file).read_text().splitlines()[1]
         assert secret not in made + new + printed
+
+
+@pytest.mark.parametrize("words", [["key", "show"], ["key", "rotate"], ["verify"], []])
+def test_a_key_in_the_place_of_its_file_is_not_printed(words, people):
+    key_of(1).write(people / "key")
+    text = (people / "key").read_text()
+    result = CliRunner().invoke(make_app(*words[:1]), [*words, text])
+    assert result.exception.code == "Y001"
+    assert text.splitlines()[1] not in result.output + str(result.exception)
 
 
 def test_a_key_that_is_there_is_not_overwritten(run):

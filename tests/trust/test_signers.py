@@ -3,6 +3,7 @@ import pickle
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -46,6 +47,14 @@ def test_a_key_is_never_overwritten(tmp_path):
     with pytest.raises(OutputError) as refused:
         PrivateKey.new().write(tmp_path / "key")
     assert refused.value.code == "O001"
+
+
+def test_a_key_is_written_to_nothing_that_is_open_already(tmp_path, capfd):
+    (tmp_path / "link").symlink_to(tmp_path / "nothing")
+    for path in (Path("/dev/stdout"), tmp_path / "link", tmp_path):
+        with pytest.raises(OutputError, match="O001"):
+            PrivateKey.new().write(path)
+    assert "PRIVATE" not in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o620, 0o601])
