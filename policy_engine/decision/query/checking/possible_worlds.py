@@ -254,15 +254,16 @@ class PossibleWorlds:
         for split in splits:
             if split not in few:
                 counts[split.number] = counts[split.number].with_reason(Reason.BEYOND_LEDGER)
+        selects = [one.counts_by_name() for one in few]
         texts = {
             f"{name}{place}": to_sql(select, "duckdb")
-            for place, one in enumerate(few)
-            for name, select in one.counts_by_name().items()
+            for place, by_name in enumerate(selects)
+            for name, select in by_name.items()
         }
         results = run_checked(texts, {ALIKE: self.rows.table, PART: part})
         judged = {
             split: ConditionCounts.judged(
-                [results[f"{name}{place}"] for name in split.counts_by_name()],
+                [results[f"{name}{place}"] for name in selects[place]],
                 cells.num_rows,
                 self.least,
                 split.secret,
@@ -287,16 +288,17 @@ class PossibleWorlds:
         """Return what cells are judged by: how many units the rows are of."""
         assert self.owned is not None  # noqa: S101 (its caller checks)
         least, owned = self.owned()
+        queries = [one.texts_of_units() for one in splits]
         texts = {
             f"{name}{place}": text
-            for place, one in enumerate(splits)
-            for name, text in one.texts_of_units().items()
+            for place, by_name in enumerate(queries)
+            for name, text in by_name.items()
         }
         part = self._part(keys, cells, owned)
         results = run_checked(texts, {ALIKE: self.rows.table, PART: part})
         return {
             split: ConditionCounts.judged(
-                [results[f"{name}{place}"] for name in split.texts_of_units()],
+                [results[f"{name}{place}"] for name in queries[place]],
                 cells.num_rows,
                 least,
                 split.secret,
@@ -380,7 +382,9 @@ class _Split:
     def known_parts(self) -> exp.Select:
         """Return the query of what may be known of rows in the cells."""
         names = [_column(one) for one in self.known_names] or [exp.alias_(exp.true(), "z")]
-        return exp.select(*names).distinct().from_(_table(PART)).where(_column(f"q{self.number}"))
+        select = exp.Select().select(*names, copy=False).distinct(copy=False)
+        select = select.from_(_table(PART), copy=False)
+        return select.where(_column(f"q{self.number}"), copy=False)
 
     def secret_parts(self) -> exp.Query:
         """Return the query of what the secrets may be: as they are in the data, or assumed."""
@@ -392,7 +396,7 @@ class _Split:
             for answer in self.worlds.absent.get(atom.name, ())
         ]
         selects = [self._secrets({})] + [self._secrets({name: one}) for name, one in assumptions]
-        return selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False)
+        return selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False, copy=False)
 
     def _secrets(self, assumed: Mapping[str, bool]) -> exp.Select:
         answers = [
@@ -400,14 +404,17 @@ class _Split:
                 exp.cast(
                     exp.Boolean(this=assumed[one.name]) if one.name in assumed else exp.null(),
                     "BOOLEAN",
+                    copy=False,
                 ),
                 one.name,
                 quoted=True,
+                copy=False,
             )
             for one in self.condition.atoms
         ]
         names = [_column(one) for one in self._names(secret=True)]
-        return exp.select(*names, *answers).distinct().from_(_table(ALIKE))
+        select = exp.Select().select(*names, *answers, copy=False).distinct(copy=False)
+        return select.from_(_table(ALIKE), copy=False)
 
     def counts_by_name(self, *, of_units: bool = False) -> dict[str, exp.Select]:
         """Return the queries of how many rows, or units, tell something: of all answers to the
@@ -462,43 +469,48 @@ class _Split:
     def _counts(self, secrets: exp.Query, *, of_units: bool) -> exp.Select:
         """Return the query of how many rows of each "cell" tell something: "inside" those that the
         condition holds of, and "outside" the others."""
-        pairs = self._profiles(secrets).subquery("d")
+        pairs = self._profiles(secrets).subquery("d", copy=False)
         same = [_same(one, PART, "d") for one in self.known_names]
-        select = exp.select(_column("cell", PART))
+        numbers = []
         for name, is_in in (
             ("inside", _column(f"c{self.number}", PART)),
-            ("outside", exp.not_(_column(f"c{self.number}", PART))),
+            ("outside", exp.Not(this=_column(f"c{self.number}", PART))),
         ):
             if of_units:
-                unit = exp.case().when(is_in, _column(OWNER, PART))
+                unit = exp.case().when(is_in, _column(OWNER, PART), copy=False)
                 number: exp.Expr = exp.Count(this=exp.Distinct(expressions=[unit]))
             else:
-                sized = exp.case().when(is_in, _column(NUMBER, PART)).else_(exp.Literal.number(0))
-                number = exp.cast(exp.Sum(this=sized), "BIGINT")
-            select = select.select(exp.alias_(number, name))
-        select = select.from_(_table(PART)).join(pairs, on=exp.and_(*same) if same else exp.true())
-        select = select.where(_column(f"q{self.number}", PART))
-        return select.group_by(_column("cell", PART))
+                sized = exp.case().when(is_in, _column(NUMBER, PART), copy=False)
+                sized = sized.else_(exp.Literal.number(0), copy=False)
+                number = exp.cast(exp.Sum(this=sized), "BIGINT", copy=False)
+            numbers.append(exp.alias_(number, name, copy=False))
+        on = exp.and_(*same, copy=False) if same else exp.true()
+        select = exp.Select().select(_column("cell", PART), *numbers, copy=False)
+        select = select.from_(_table(PART), copy=False).join(pairs, on=on, copy=False)
+        select = select.where(_column(f"q{self.number}", PART), copy=False)
+        return select.group_by(_column("cell", PART), copy=False)
 
     def _profiles(self, secrets: exp.Query) -> exp.Select:
         """Return the query of what is known of those whom the condition holds of or not, by their
-        secret."""
+        secret, of which the query becomes a part."""
         names = [_column(one) for one in self.known_names]
-        select = exp.select(*(names or [exp.alias_(exp.true(), "z")]))
-        select = select.from_(self.known_parts().subquery("known"))
-        select = select.join(secrets.subquery("secret"), join_type="cross")
-        select = select.where(*self._fitting_keys())
+        parts = self.known_parts().subquery("known", copy=False)
+        select = exp.Select().select(*(names or [exp.alias_(exp.true(), "z")]), copy=False)
+        select = select.from_(parts, copy=False)
+        select = select.join(secrets.subquery("secret", copy=False), join_type="cross", copy=False)
+        select = select.where(*self._fitting_keys(), copy=False)
         holds = does_hold(self.condition, self.worlds.rows)
         varies = exp.NEQ(
-            this=exp.LogicalOr(this=holds.copy()), expression=exp.LogicalAnd(this=holds.copy())
+            this=exp.LogicalOr(this=holds), expression=exp.LogicalAnd(this=holds.copy())
         )
-        return select.group_by(*(one.copy() for one in names)).having(varies)
+        select = select.group_by(*(one.copy() for one in names), copy=False)
+        return select.having(varies, copy=False)
 
 
 def does_hold(condition: LeafExpression, rows: AlikeRows) -> exp.Expr:
     """Return whether a condition over leaves holds: not where any of them fails."""
-    fails = [exp.not_(_column(one)) for one in rows.failing(condition.leaves)]
-    return exp.and_(*fails, _holds(condition.expression))
+    fails = [exp.Not(this=_column(one)) for one in rows.failing(condition.leaves)]
+    return exp.and_(*fails, _holds(condition.expression), copy=False)
 
 
 def _holds(condition: exp.Expr) -> exp.Expr:
