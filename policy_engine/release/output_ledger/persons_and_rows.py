@@ -29,6 +29,7 @@ from policy_engine.release.output_ledger.answers import (
     rows_told_of,
 )
 from policy_engine.release.output_ledger.bounding import UNDECIDED
+from policy_engine.release.output_ledger.derived_rows import with_derived_rows
 from policy_engine.release.output_ledger.differences import Fault, Trial
 from policy_engine.release.output_ledger.knowledge import AtomTable
 from policy_engine.release.output_ledger.merged_atoms import members_of, merged_atoms
@@ -59,6 +60,11 @@ def person_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
     with others of persons that they have a row that is one, or none, or nearly."""
     if trial.owners is None:
         return
+    derived = with_derived_rows(trial, table)
+    yield from map(derived.fault, _person_faults(derived.trial, table))
+
+
+def _person_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
     fresh = (trial.cells[place].measure for place in trial.fresh)
     for measure in sorted({rows_told_of(one) for one in fresh if is_owned(one)}):
         alone = [*row_faults(trial, table, measure)]

@@ -289,7 +289,7 @@ class _HeldCells:
                 holders = {value: mask & is_present}
                 own = row_keys.part(keyed, numbers[decided.members], holders, valued)
                 if own is not None:
-                    yield own
+                    yield own if valued is not None else own.with_sets(self.values, column)
 
     @property
     def _sets(self) -> tuple[tuple[int, ...], ...]:
