@@ -205,7 +205,7 @@ def _combined(rows: _Floats, wanted: _Floats) -> tuple[_Floats, _Masks]:
     (rows, wanted) and (wanted,)."""
     if not len(rows):
         return np.zeros((0, len(wanted))), np.zeros(len(wanted), np.bool_)
-    factors: _Floats = np.linalg.lstsq(rows.T, wanted.T, rcond=None)[0]
+    factors = np.asarray(np.linalg.lstsq(rows.T, wanted.T, rcond=None)[0], np.float64)
     follows: _Masks = np.abs(factors.T @ rows - wanted).max(axis=1) < _EXACT
     return factors, follows
 
