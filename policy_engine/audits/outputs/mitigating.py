@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_engine.audits.outputs.lines import least_lines
+from policy_engine.audits.outputs.lines import least_lines, line_numbers
 from policy_engine.audits.outputs.model import TOTAL, ResultTable, TableVerdict
 from policy_engine.audits.outputs.reasons import Reason
 from policy_engine.audits.outputs.suppressing import suppress_totals
@@ -76,7 +76,7 @@ def protect_by_rounding(
     """
     grids, values = grids_of(verdict.table), near.values
     is_shown = np.asarray(verdict.reasons == 0)
-    may_be_shown = _hidden_enough(verdict, before, counts)
+    may_be_shown = hidden_enough(verdict, before, counts)
     for number in np.flatnonzero(rounded).tolist():
         more, reach = may_be_shown[:, number], int(near.reach[number])
         if _stays_open(verdict, grids, number, more, values[:, number], reach):
@@ -95,7 +95,7 @@ def protect_by_noise(
     grids = grids_of(verdict.table)
     values = np.where(counts, noisy, verdict.table.values)
     is_shown = np.asarray(verdict.reasons == 0)
-    may_be_shown = _hidden_enough(verdict, before, counts)
+    may_be_shown = hidden_enough(verdict, before, counts)
     for number in np.flatnonzero(counts).tolist():
         more = may_be_shown[:, number]
         if _stays_open(verdict, grids, number, more, values[:, number], most):
@@ -103,8 +103,9 @@ def protect_by_noise(
     return ProtectedFigures(values, is_shown)
 
 
-def _hidden_enough(verdict: TableVerdict, before: TableVerdict, counts: Cells) -> Cells:
-    """Return which cells that do not pass are counts that rounding or noise hides."""
+def hidden_enough(verdict: TableVerdict, before: TableVerdict, counts: Cells) -> Cells:
+    """Return which cells that do not pass are counts that rounding or noise hides: (rows,
+    measures). The parameters are those of `protect_by_rounding`."""
     codes, least = verdict.table.codes, verdict.check.profile.min_units
     if len(np.unique(codes == TOTAL, axis=0)) > 1 and not grids_of(verdict.table):
         return np.zeros(verdict.reasons.shape, dtype=np.bool_)
@@ -117,7 +118,21 @@ def _hidden_enough(verdict: TableVerdict, before: TableVerdict, counts: Cells) -
     lines = np.column_stack([least_lines(codes, one) for one in units.T])
     is_open = (verdict.reasons & ~hidden) == 0
     is_hidden = (verdict.reasons != 0) & is_open & (others == 0) & (lines >= least)
-    return np.asarray(is_hidden & counts, dtype=np.bool_)
+    # The only others of a line tell that all else is in the cell that is missing.
+    nearly_all = (before.reasons & np.uint32(Reason.GROUP_DISCLOSURE.bit) != 0) & (units > 0)
+    return np.asarray(is_hidden & counts & ~_in_lines_of(codes, nearly_all), dtype=np.bool_)
+
+
+def _in_lines_of(codes: NDArray[np.int64], is_one: Cells) -> Cells:
+    """Return which cells are in a line with one of some cells, (rows, measures)."""
+    result = np.zeros_like(is_one)
+    for key in range(codes.shape[1]):
+        is_part = codes[:, key] != TOTAL
+        lines = line_numbers(np.delete(codes, key, axis=1))
+        has_one = np.zeros((int(lines.max(initial=-1)) + 1, is_one.shape[1]), np.bool_)
+        np.logical_or.at(has_one, lines[is_part], is_one[is_part])
+        result[is_part] |= has_one[lines[is_part]]
+    return result
 
 
 def _units(verdict: TableVerdict) -> NDArray[np.int64]:

@@ -26,7 +26,7 @@ from policy_engine.kernels.output_checks.released_bounds import (
 )
 from policy_engine.kernels.output_checks.released_span import random_prime
 from policy_engine.kernels.output_checks.sparse_span import Combinations, SparseRows
-from policy_engine.release.output_ledger.answers import ToldFigures, is_held
+from policy_engine.release.output_ledger.answers import ToldFigures, exact_held, is_held
 from policy_engine.release.output_ledger.atom_contents import AtomContents
 from policy_engine.release.output_ledger.bounding import (
     MOST_DENSE,
@@ -55,7 +55,7 @@ def alike_faults(trial: Trial, system: LinearSystem) -> Iterator[Fault]:
     contents = system.contents
     if contents is None or not system.is_fresh.any():
         return
-    is_one_sided = system.name in trial.one_sided
+    is_one_sided = exact_held(system.name) in trial.one_sided
     is_end = contents.are_most if is_one_sided else contents.are_ends
     if not is_end.any():
         return
@@ -120,7 +120,8 @@ def _told_alone(trial: Trial, system: LinearSystem) -> _Masks:
     if not is_held(system.name):
         return np.zeros(len(system.weights), np.bool_)
     values = trial.after.values
-    is_alone = [values.get((system.name, one)) is not None for one in system.numbers.tolist()]
+    name = exact_held(system.name)
+    is_alone = [values.get((name, one)) is not None for one in system.numbers.tolist()]
     return system.rows.chosen(np.array(is_alone, np.bool_)).covered
 
 

@@ -25,7 +25,7 @@ the linear system of all these, too. Where no count is rounded, that is the syst
 _SUM, _MEAN, _PAIR, _SHAPE, _HELD = "sum:", "mean:", "pair:", "shape:", "held:"
 _VALUES = "values:"
 _ROWS_TOLD, _PERSONS_TOLD, _SET_TOLD = "rows told:", "persons told:", "set told:"
-_PERSONS_SET_TOLD, _NEAR = "persons set told:", "near:"
+_PERSONS_SET_TOLD, _NEAR, _NEAR_HELD = "persons set told:", "near:", "near held:"
 STATISTICS = "statistics:"
 """The linear systems of all statistics of a column."""
 _SPREADS = ("std", "var", "sem", "skew")
@@ -114,7 +114,8 @@ class OutputCell:
     as it is, never for an expression, `mean:COLUMN` (its sum and its count are known to who knows
     the others), `persons`, the number of owners, where enough of them have several units, and
     otherwise `persons and rows` (the count is then known, too), `distinct persons`, their number
-    where the population has one unit of each, a `held_measure`, a `rows_told_measure`, a
+    where the population has one unit of each, a `held_measure`, a `near_held_measure`, a
+    `rows_told_measure`, a
     `persons_told_measure`, a `set_told_measure`, a `persons_set_told_measure`, a `near_measure`, a
     `values_measure`, a `shape_measure`, a `pair_measure`, or any other key: of a measure that is
     none of these nothing is known but its population, so that it is compared with all measures.
@@ -197,13 +198,17 @@ class OutputAnswer:
             if cell.value is not None and not math.isfinite(cell.value):
                 message = "The value of a cell is a finite number, or None. "
                 raise LedgerError.of("K037", f"{message}{cell.value!r} was given.")
-            if is_held(cell.measure) and len(self.holders.get(cell.measure, ())) != units:
+            if is_held(cell.measure) and len(self._holders(cell.measure)) != units:
                 message = f"Of {units:,} units, it is told of whom {cell.measure!r} holds."
                 raise LedgerError.of("K037", message)
         for column, (least, most) in self.bounds.items():
             if not -math.inf <= least <= most <= math.inf:
                 message = f"Bounds are a least and a largest contribution. {column!r} has others."
                 raise LedgerError.of("K037", message)
+
+    def _holders(self, measure: str) -> Sequence[bool] | NDArray[np.bool_]:
+        """Return of whom it holds what a measure tells how many they are."""
+        return self.holders.get(exact_held(measure), ())
 
 
 CellState = Literal["released", "suppressed", "review"]
@@ -317,6 +322,7 @@ class LedgerOutcome:
 def systems_of(measure: str) -> tuple[str, ...]:
     """Return the linear systems that the value of a measure is known in; none for all of them."""
     own = (_SUM, _HELD, _VALUES, _ROWS_TOLD, _PERSONS_TOLD, _SET_TOLD, _PERSONS_SET_TOLD, _NEAR)
+    own += (_NEAR_HELD,)
     if measure in (COUNT, EXACT_COUNT, PERSONS, DISTINCT_PERSONS) or measure.startswith(own):
         return (measure,)
     if measure == ROUNDED_COUNT:
@@ -408,12 +414,27 @@ def valued_column(measure: str) -> str:
 def is_of_its_own(measure: str) -> bool:
     """Return whether a measure, or its linear system, says nothing by its population: how many
     units are some holders, or that a count is of one value."""
-    return measure.startswith((_HELD, _VALUES)) or is_mark(measure)
+    return measure.startswith((_HELD, _NEAR_HELD, _VALUES)) or is_mark(measure)
 
 
 def is_held(measure: str) -> bool:
-    """Return whether a measure, or its linear system, is how many units are some holders."""
-    return measure.startswith(_HELD)
+    """Return whether a measure, or its linear system, is how many units are some holders, or nearly
+    how many."""
+    return measure.startswith((_HELD, _NEAR_HELD))
+
+
+def near_held_measure(held: str) -> str:
+    """Return the measure that marks a figure by which it is nearly known how many units are some
+    holders, by the `held_measure` of these: what it tells with exact ones, they would tell with the
+    exact number."""
+    return f"{_NEAR_HELD}{held.removeprefix(_HELD)}"
+
+
+def exact_held(measure: str) -> str:
+    """Return the `held_measure` that a `near_held_measure` is of; other measures as they are."""
+    if not measure.startswith(_NEAR_HELD):
+        return measure
+    return f"{_HELD}{measure.removeprefix(_NEAR_HELD)}"
 
 
 def rows_told_measure(held: str) -> str:

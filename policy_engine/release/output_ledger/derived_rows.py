@@ -70,24 +70,24 @@ def with_derived_rows(trial: Trial, table: AtomTable) -> DerivedRows:
     """Return a trial in which all numbers of units with some values of a column are told that
     follow from others: those of each value, and of the values that persons or units were counted
     by."""
-    found, holders, one_sided = list[_Derived](), dict(trial.holders), set(trial.one_sided)
+    row_counts, holders, one_sided = list[_Derived](), dict(trial.holders), set(trial.one_sided)
     for column in sorted(trial.secret_values if trial.owners is not None else ()):
         values = trial.secret_values[column]
         sums = _ValueSums.of(trial, table, column, values)
         if sums is None:
             continue
-        for told, derived in sums.derived():
-            mask, named_holders = _holders(values, told.values)
+        for one, row_count in sums.derived():
+            mask, named_holders = _holders(values, one.values)
             held = held_measure(named_holders)
             measure = rows_told_measure(held)
-            if derived.number in trial.after.released.get(measure, ()):
+            if row_count.number in trial.after.released.get(measure, ()):
                 continue
-            found.append(derived._replace(measure=measure))
+            row_counts.append(row_count._replace(measure=measure))
             holders.setdefault(measure, named_holders)
-            if told.is_one_sided:
+            if one.is_one_sided:
                 one_sided.add(measure)
                 holders.setdefault(held, mask)
-    return _with_cells(replace(trial, holders=holders, one_sided=frozenset(one_sided)), found)
+    return _with_cells(replace(trial, holders=holders, one_sided=frozenset(one_sided)), row_counts)
 
 
 def _holders(values: SecretValues, names: frozenset[str]) -> tuple[_Masks, _Masks]:
@@ -98,12 +98,12 @@ def _holders(values: SecretValues, names: frozenset[str]) -> tuple[_Masks, _Mask
     return mask, (mask ^ mask[int(np.argmax(is_valued))]) & is_valued
 
 
-def _with_cells(trial: Trial, found: Sequence[_Derived]) -> DerivedRows:
+def _with_cells(trial: Trial, row_counts: Sequence[_Derived]) -> DerivedRows:
     """Return a trial with further cells, the last ones, for what follows."""
     released = {measure: set(numbers) for measure, numbers in trial.after.released.items()}
     cells, numbers = [*trial.cells], [*trial.numbers]
     fresh, origins = [*trial.fresh], list[tuple[int, ...]]()
-    for one in found:
+    for one in row_counts:
         released.setdefault(one.measure, set()).add(one.number)
         if one.places:
             fresh.append(len(cells))
@@ -114,7 +114,7 @@ def _with_cells(trial: Trial, found: Sequence[_Derived]) -> DerivedRows:
     made = replace(
         trial, after=after, cells=tuple(cells), numbers=tuple(numbers), fresh=tuple(fresh)
     )
-    return DerivedRows(made if found else trial, tuple(origins))
+    return DerivedRows(made if row_counts else trial, tuple(origins))
 
 
 class _Figure(NamedTuple):
@@ -149,7 +149,7 @@ class _ValueSums:
         figures = [*_figures(trial, column, values)]
         if len(figures) <= 1:
             return None
-        asked = [*dict.fromkeys(_asked(trial, column, figures, values.names))]
+        questions = [*dict.fromkeys(_asked(trial, column, figures, values.names))]
         numbers = np.array(sorted(_numbers(trial, column, figures)), np.int64)
         places = np.full(len(trial.after.sizes) + 1, len(numbers), np.int64)
         places[numbers] = np.arange(len(numbers))
@@ -157,19 +157,19 @@ class _ValueSums:
         merged = merged_atoms(labels, len(numbers))
         atoms = int(merged.max(initial=-1)) + 1
         width = len(values.names)
-        if atoms * width * (len(figures) + len(asked) * len(numbers)) > MOST_ENTRIES:
+        if atoms * width * (len(figures) + len(questions) * len(numbers)) > MOST_ENTRIES:
             return None
         members = members_of(labels, merged, (len(numbers), atoms))
-        return cls(figures, asked, numbers, members, values.names)
+        return cls(figures, questions, numbers, members, values.names)
 
     def derived(self) -> Iterator[tuple[ToldSet, _Derived]]:
         """Yield which numbers of units follow from others."""
         questions = [(one, number) for one in self.asked for number in self.numbers.tolist()]
-        told = {(one.told.values, one.number) for one in self.figures}
+        answers = {(one.told.values, one.number) for one in self.figures}
         questions = [
             (one, number)
             for one, number in questions
-            if not told & {(one.values, number), (frozenset(self.names) - one.values, number)}
+            if not answers & {(one.values, number), (frozenset(self.names) - one.values, number)}
         ]
         if not questions:
             return
@@ -219,13 +219,13 @@ def _figures(trial: Trial, column: str, values: SecretValues) -> Iterator[_Figur
         places.setdefault(key, []).append(place)
     names = {*values.names, NOBODYS}
     for measure, numbers in sorted(trial.after.released.items()):
-        told = set_told(measure)
-        if told is None or told.column != column or not told.values <= names:
+        one = set_told(measure)
+        if one is None or one.column != column or not one.values <= names:
             continue
-        rows = rows_told_measure(held_measure(_holders(values, told.values)[1]))
+        rows = rows_told_measure(held_measure(_holders(values, one.values)[1]))
         for number in sorted(numbers & trial.after.released.get(rows, set())):
             own = places.get((measure, number), ()), places.get((rows, number), ())
-            yield _Figure(told, number, tuple(place for some in own for place in some))
+            yield _Figure(one, number, tuple(place for some in own for place in some))
 
 
 def _numbers(trial: Trial, column: str, figures: Sequence[_Figure]) -> set[int]:
@@ -233,8 +233,8 @@ def _numbers(trial: Trial, column: str, figures: Sequence[_Figure]) -> set[int]:
     their owners."""
     numbers = {one.number for one in figures}
     for measure, own in trial.after.released.items():
-        told = persons_set_told(measure)
-        if told is not None and told.column == column:
+        one = persons_set_told(measure)
+        if one is not None and one.column == column:
             numbers |= own
     return numbers
 

@@ -20,10 +20,12 @@ from policy_engine.release.output_ledger.answers import (
     PERSONS,
     STATISTICS,
     column_of,
+    exact_held,
     is_exact_count,
     is_held,
     is_mark,
     is_of_its_own,
+    near_held_measure,
     statistic_columns,
     systems_of,
     told_columns,
@@ -119,6 +121,8 @@ def _names(trial: Trial) -> list[str]:
     linear = {name for one in measures if not is_of_its_own(one) for name in systems_of(one)}
     opaque = {one for one in measures if not systems_of(one)}
     touched = {name for one in fresh for name in systems_of(one)}
+    near = {near_held_measure(one) for one in fresh if is_held(one)}
+    touched |= near & trial.after.released.keys()
     has_opaque = any(not systems_of(one) for one in fresh)
     new_suppressed = {
         name
@@ -148,6 +152,8 @@ def is_row(name: str, measure: str) -> bool:
     """Return whether released values of a measure are rows of a system."""
     if name == EXACT_COUNT:
         return is_exact_count(measure)
+    if is_held(name):
+        return measure in (name, exact_held(name))
     if name.startswith(STATISTICS):
         return name.removeprefix(STATISTICS) in statistic_columns(measure)
     if name.startswith((AMOUNTS, EQUATIONS)):
@@ -269,8 +275,8 @@ def _are_in(numbers: _Places, some: set[int]) -> _Masks:
 def _values(trial: Trial, name: str) -> NDArray[np.float64] | _Masks | None:
     """Return what each unit has of what a system is about, or whether it is a holder; None where
     that is not known."""
-    if name in trial.holders:
-        return trial.holders[name]
+    if exact_held(name) in trial.holders:
+        return trial.holders[exact_held(name)]
     column = column_of(name)
     return trial.contributions(column) if column and trial.contributions else None
 

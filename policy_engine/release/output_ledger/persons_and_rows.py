@@ -60,8 +60,8 @@ def person_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:
     with others of persons that they have a row that is one, or none, or nearly."""
     if trial.owners is None:
         return
-    derived = with_derived_rows(trial, table)
-    yield from map(derived.fault, _person_faults(derived.trial, table))
+    rows = with_derived_rows(trial, table)
+    yield from map(rows.fault, _person_faults(rows.trial, table))
 
 
 def _person_faults(trial: Trial, table: AtomTable) -> Iterator[Fault]:

@@ -224,7 +224,7 @@ class _AnswerTask:
         checkable, gathered = self.checkable, self.gathered
         inputs = ProtectionInputs(checkable.is_plain, self.rows, self.tables, self.noise_key)
         protection = AnswerProtection(gathered, before, inputs)
-        more = self.rows, self.tables, protection.near_counts()
+        more = self.rows, self.tables, protection.near_counts(proposed)
         verdict, recorded = self.ledger.check(gathered, proposed, *more, use)
         if use.is_whole:
             check_lifted(proposed, verdict)

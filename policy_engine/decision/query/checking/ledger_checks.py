@@ -36,6 +36,8 @@ from policy_engine.release.output_ledger import (
     LedgerOutcome,
     OutputAnswer,
     OutputLedger,
+    is_held,
+    near_held_measure,
     near_measure,
 )
 
@@ -107,8 +109,9 @@ class AnswerLedger:
         members = [*cell_members(gathered, rows(), tables)]
         answer = ledger_answer(gathered, verdict, rows(), members, self.scope)
         answer = with_value_marks(answer, gathered, verdict, rows(), members)
-        more = gathered, verdict, rows(), tables, members
-        answer = with_held_cells(answer, *more, is_accepted=bool(use.accepted))
+        more = gathered, _with_small(verdict, near), rows(), tables, members
+        held = with_held_cells(answer, *more, is_accepted=bool(use.accepted))
+        answer = _with_near_held(answer, held, near)
         answer = _with_near_counts(answer, near, verdict.reasons.size)
         self.verify_data()
         use.confirm()
@@ -141,6 +144,25 @@ class AnswerLedger:
             _found(answer, outcome, reasons.size),
         )
         return replace(verdict, reasons=reasons), recorded
+
+
+def _with_small(verdict: TableVerdict, near: NearCounts) -> TableVerdict:
+    """Return a verdict by which small counts that may be shown in another form are released."""
+    reasons = verdict.reasons.copy()
+    reasons.reshape(-1)[sorted(near.small)] = 0
+    return replace(verdict, reasons=reasons)
+
+
+def _with_near_held(answer: OutputAnswer, held: OutputAnswer, near: NearCounts) -> OutputAnswer:
+    """Return an answer with cells of how many are some holders, of which small counts in another
+    form tell it nearly: marks of what exact ones tell are left out of these."""
+    cells = [*answer.cells]
+    for cell in held.cells[len(cells) :]:
+        if cell.figure not in near.small:
+            cells.append(cell)
+        elif is_held(cell.measure):
+            cells.append(replace(cell, measure=near_held_measure(cell.measure), value=None))
+    return replace(held, cells=tuple(cells))
 
 
 def _with_near_counts(answer: OutputAnswer, near: NearCounts, figures: int) -> OutputAnswer:

@@ -19,6 +19,7 @@ from policy_engine.audits.outputs.mitigating import (
     LEAST_BASE,
     NearFigures,
     ProtectedFigures,
+    hidden_enough,
     protect_by_noise,
     protect_by_rounding,
     rounded_figures,
@@ -109,7 +110,7 @@ def is_plain_query(query: CheckedQuery) -> bool:
 
 class NearCounts(NamedTuple):
     """Between what counts lie that are shown in another form, by the numbers of their figures, and
-    the figures that are shown so where they are `small`, too."""
+    the `small` ones that may be shown so though they do not pass."""
 
     ends: dict[int, tuple[float, float]]
     small: frozenset[int]
@@ -138,19 +139,20 @@ class AnswerProtection:
         digits = check.profile.significant_digits
         return answer if digits is None else _in_digits(answer, digits)
 
-    def near_counts(self) -> NearCounts:
-        """Return the counts that are shown in another form."""
+    def near_counts(self, verdict: TableVerdict) -> NearCounts:
+        """Return the counts that are shown in another form, by what passes before the ledger."""
         if self._near is None:
             return NearCounts({}, frozenset())
         gathered, task = self.gathered, self.task
         width = len(gathered.queries.query.aggregates)
-        small = np.flatnonzero(counts_of_units(gathered, task)).tolist()
+        counts = counts_of_units(gathered, task)
+        small = np.flatnonzero(hidden_enough(verdict, self.before, counts)).tolist()
         ends = {
             row * width + number: self._near.ends(row, number)
             for number in np.flatnonzero(self._is_changed).tolist()
             for row in range(len(self._near.values))
         }
-        return NearCounts(ends, frozenset(one for one in ends if one % width in small))
+        return NearCounts(ends, frozenset(small) & ends.keys())
 
     @property
     def _is_changed(self) -> "NDArray[np.bool_]":

@@ -289,3 +289,51 @@ def test_a_number_of_persons_with_one_row_each_is_rounded_as_that_of_rows(ask):
     table = ask(BY_REGION, "random-rounding", UNIT, noise_key=KEY).checked.table.to_pydict()
     assert table["n"] == table["p"]
     assert {one % 5 for one in table["p"]} == {0}
+
+
+def of_six(farm, *, south=4):
+    """Return sizes by which six persons of the north are on farms, or not, and four of 14 of the
+    south."""
+    sizes = {("north", "farm"): farm, ("north", "city"): 6 - farm, ("south", "farm"): south}
+    sizes |= {("south", "city"): 14 - south, ("west", "farm"): 11, ("west", "city"): 9}
+    return {key: size for key, size in {**sizes, ("east", "city"): 10}.items() if size} | {
+        ("east", "farm"): 12
+    }
+
+
+OF_FIVE = ("pe:minUnits", "eq", 5), ("pe:zerosDisclosive", "eq", False), ("pe:roundBase", "eq", 5)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("farm", [0, 6])
+@pytest.mark.parametrize("mitigation", ["round", "random-rounding", "noise"])
+def test_a_zero_is_not_shown_beside_the_cell_that_has_all_others(ask, mitigation, farm):
+    result = ask(BY_BOTH, mitigation, *OF_FIVE, sizes=of_six(farm), noise_key=KEY)
+    shown = counts(result)
+    assert {shown["north", "farm"], shown["north", "city"]} == {None}
+
+
+@pytest.mark.parametrize("farm", [0, 6])
+def test_all_of_a_line_but_a_few_are_not_told_by_a_rounded_count_of_the_few(ask, farm):
+    """Of 300 in the north, four are not in the same sector."""
+    sizes = of_six(farm) | {("north", "city"): 296, ("north", "farm"): 4}
+    shown = counts(ask(BY_BOTH, "noise", *OF_FIVE, sizes=sizes, noise_key=KEY))
+    assert {shown["north", "farm"], shown["north", "city"]} == {None}
+
+
+RATE = "SELECT AVG(CASE WHEN sector = 'farm' THEN 1 ELSE 0 END) AS r FROM T "
+RATE += "WHERE region IN ('north', 'south')"
+
+
+@pytest.mark.parametrize("is_rate_first", [True, False])
+@BY_KEYS
+def test_a_small_count_does_not_tell_with_a_rate_that_all_of_a_region_are_alike(
+    ask, tmp_path, mitigation, is_rate_first
+):
+    """If ten of the 20 are on farms, and four at most of the south, all six of the north are."""
+    about = {"sizes": of_six(6), "noise_key": KEY, "output_ledger": tmp_path / "ledger"}
+    queries = [RATE, BY_BOTH] if is_rate_first else [BY_BOTH, RATE]
+    answers = [ask(sql, mitigation, *OF_FIVE, **about) for sql in queries]
+    rate, table = answers if is_rate_first else answers[::-1]
+    assert None in {rate.table["r"][0].as_py(), counts(table)["south", "farm"]}
+    assert answers[0].checked.is_released
