@@ -321,8 +321,10 @@ class LedgerOutcome:
 @cache
 def systems_of(measure: str) -> tuple[str, ...]:
     """Return the linear systems that the value of a measure is known in; none for all of them."""
-    own = (_SUM, _HELD, _VALUES, _ROWS_TOLD, _PERSONS_TOLD, _SET_TOLD, _PERSONS_SET_TOLD, _NEAR)
-    own += (_NEAR_HELD,)
+    own = (
+        *(_SUM, _HELD, _NEAR_HELD, _VALUES, _ROWS_TOLD, _PERSONS_TOLD),
+        *(_SET_TOLD, _PERSONS_SET_TOLD, _NEAR),
+    )
     if measure in (COUNT, EXACT_COUNT, PERSONS, DISTINCT_PERSONS) or measure.startswith(own):
         return (measure,)
     if measure == ROUNDED_COUNT:
