@@ -30,6 +30,7 @@ from policy_engine.certificate.synthetic import synthetic_warning
 from policy_engine.data.commitment import Commitment
 from policy_engine.engines.engine import EarlyStop, StoredData
 from policy_engine.engines.samples import SampleFigures
+from policy_engine.engines.snapshots import TableSnapshot
 from policy_engine.engines.suppression_gain import LoweredLoss
 from policy_engine.errors import (
     CertificateError,
@@ -100,7 +101,8 @@ class Certificate(BaseModel):
     empty if an audit failed and nothing was released. `file` is the name of the output's file
     beside the certificate, empty for a table in memory. A release by buckets is a folder, and
     `tables` has the sha-256 of each of its files by their names; what they hold together has the
-    `output_digest` of their manifest. `approximated` columns have too many values
+    `output_digest` of their manifest. `snapshot` is the version of a table of a catalog that keeps
+    its versions. `approximated` columns have too many values
     to search for their first cuts everywhere, so these are at quantiles. `ended` says that a time
     limit ended a search, and what was not searched: every bound holds, but less information might
     have been lost. `lowered_loss` says what it gained to form classes without outlying rows; None
@@ -135,6 +137,7 @@ class Certificate(BaseModel):
     tables: Mapping[str, Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = Field(
         default_factory=dict
     )
+    snapshot: TableSnapshot | None = None
     commitment: Commitment | None = None
     rows_out: Count
     approximated: tuple[str, ...] = ()
@@ -166,7 +169,8 @@ class Certificate(BaseModel):
     @model_serializer(mode="wrap")
     def _omit_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Omit `maskings` where no column is masked, `sample` where all rows are used, `tables`
-        where there is one, `class_figures` without classes by microaggregation, `label_figures`
+        where there is one, `snapshot` where no versions are kept, `class_figures` without
+        classes by microaggregation, `label_figures`
         without accuracy-guided ones, `disclosures` where the table is not attacked, `uncovered`
         where nothing else of the data is released, `randomised` where no records are,
         `synthetic_attacks` without attacks on made-up rows, `secret_attacks` without those on
@@ -176,7 +180,7 @@ class Certificate(BaseModel):
         values: dict[str, Any] = serialize(self)
         optional = ["sample", "maskings", "tables", "class_figures", "disclosures", "uncovered"]
         optional += ["randomised", "synthetic_attacks", "label_figures", "secret_attacks"]
-        optional += ["unique_rows", "lowered_loss", "composition"]
+        optional += ["unique_rows", "lowered_loss", "composition", "snapshot"]
         absent = {name for name in optional if not getattr(self, name)}
         return {name: value for name, value in values.items() if name not in absent}
 
@@ -248,7 +252,7 @@ class Certificate(BaseModel):
         changes |= {"measurements": (), "disclosures": ()}
         changes |= {"maskings": (), "class_figures": None, "sample": None, "tables": {}}
         changes |= {"models": (), "ended": None, "label_figures": None, "unique_rows": None}
-        changes |= {"lowered_loss": None, "composition": None}
+        changes |= {"lowered_loss": None, "composition": None, "snapshot": None}
         utility = NotApplicable(reason="nothing was released")
         return self.unsigned().model_copy(
             update={**changes, "approximated": (), "utility": utility}

@@ -165,6 +165,7 @@ def certify(
         output_digest=release.output.digest,
         commitment=record.commitment if record else None,
         tables=measured.tables if measured else {},
+        snapshot=release.output.snapshot,
         rows_out=measured.rows if measured else written.stored.rows,
         uncovered=release.uncovered,
         approximated=release.approximated,

@@ -222,6 +222,8 @@ def _is_figure(one: AttackMeasurement | GenerativeMeasurement) -> bool:
 def _file_contradictions(certificate: "Certificate") -> Iterator[str]:
     if certificate.files and certificate.files.asked != certificate.plan.file_bounds:
         yield "It has figures of a model's files that its plan does not ask for."
+    if certificate.snapshot and (certificate.file or certificate.plan.engine != "spark"):
+        yield "It names the version of a table, and is not of one of Spark's catalog."
 
 
 def _column_contradictions(certificate: "Certificate") -> Iterator[str]:

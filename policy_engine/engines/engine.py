@@ -20,6 +20,7 @@ from policy_engine.data.storage import (
     tree_digest,
 )
 from policy_engine.engines.samples import SampleEvidence
+from policy_engine.engines.snapshots import TableSnapshot
 from policy_engine.engines.suppression_gain import SuppressionGain
 from policy_engine.errors import InternalError
 from policy_engine.methods import Measurement
@@ -106,11 +107,13 @@ def deadline(seconds: float | None) -> Callable[[], bool] | None:
 @dataclass(frozen=True)
 class StoredData:
     """Where data is stored: its location, its number of rows, and its sha-256 (`storage.digest`, or
-    `storage.tree_digest` for the folder of a model)."""
+    `storage.tree_digest` for the folder of a model). Of a table that keeps its earlier versions,
+    `snapshot` says which one that is."""
 
     location: str
     digest: str
     rows: int = 0
+    snapshot: TableSnapshot | None = None
 
     @classmethod
     def from_file(cls, path: Location, rows: int = 0) -> "StoredData":

@@ -12,6 +12,7 @@ from policy_engine.audits.gate import ModelFigures
 from policy_engine.certificate.consistency import contradictions
 from policy_engine.certificate.wording import NOT_GENERALISED
 from policy_engine.engines.engine import EarlyStop
+from policy_engine.engines.snapshots import TableSnapshot
 from policy_engine.kernels.estimates import Estimate, NotApplicable
 from policy_engine.methods import Measurement
 from policy_engine.plan.training import FileBounds, FilesMeasured
@@ -188,6 +189,14 @@ NO_STAGE = "It says that a search was stopped early, but its plan has no such se
 )
 def test_a_table_is_told_of_as_it_can_be(table, changes, told):
     assert [*contradictions(table.model_copy(update=changes))] == told
+
+
+def test_the_version_of_a_table_is_of_one_of_a_catalog(table):
+    named = table.model_copy(update={"snapshot": TableSnapshot(format="delta", version="3")})
+    told = "It names the version of a table, and is not of one of Spark's catalog."
+    assert told in [*contradictions(named)]
+    plan = table.plan.model_copy(update={"engine": "spark"})
+    assert told not in [*contradictions(named.model_copy(update={"file": "", "plan": plan}))]
 
 
 def test_the_future_begins_a_day_from_now(table):

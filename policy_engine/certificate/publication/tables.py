@@ -19,6 +19,7 @@ from policy_engine.engines.spark.catalog_tables import (
     certificate_text,
     name_parts,
     quote_parts,
+    shown_text,
     sql_name,
 )
 from policy_engine.engines.spark.jobs import running
@@ -27,6 +28,7 @@ from policy_engine.errors import OutputError, PolicyEngineError
 _PREFIX = "__policy_engine_"
 _STAGE_INFIX = f"{_PREFIX}stage_"
 _PAUSE = 1.0
+_REDACTION = "Give its setting spark.redaction.regex another value."
 
 
 class TablePublication:
@@ -91,9 +93,15 @@ class TablePublication:
     def publish(self, *certificates: Certificate) -> None:
         """Make the table visible under its name. Raises OutputError if that is taken."""
         [certificate] = certificates
-        text = readable_text(certificate).replace("\\", "\\\\").replace("'", "\\'")
+        text = shown_text(readable_text(certificate))
+        quoted = text.replace("\\", "\\\\").replace("'", "\\'")
         self._check_free()
-        self._run(f"ALTER TABLE {self._staged_name} SET TBLPROPERTIES ('{PROPERTY}' = '{text}')")
+        self._run(f"ALTER TABLE {self._staged_name} SET TBLPROPERTIES ('{PROPERTY}' = '{quoted}')")
+        with self._running():
+            is_shown = certificate_text(self._session, str(self.staged)) == text
+        if not is_shown:
+            message = f"The session hides the certificate of {self.file!r}, a property of it."
+            raise OutputError.of("O002", message, _REDACTION)
         self._replace()
 
     def refuse(self, certificate: Certificate) -> None:

@@ -103,6 +103,8 @@ def _figures(certificate: Certificate, record: Record | None) -> Iterator[tuple[
     yield from _row_figures(certificate, record)
     if certificate.sample:
         yield "sampled", _sample_text(certificate.sample)
+    if certificate.snapshot:
+        yield "stored as", str(certificate.snapshot)
     yield from _maker_rows(certificate)
     yield from _model_rows(certificate)
     for one in certificate.maskings:

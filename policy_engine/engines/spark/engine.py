@@ -11,7 +11,12 @@ from policy_engine.data.catalog import TABLE, Dataset
 from policy_engine.engines.carried import FLOAT_HINT, extras_problem, other_floats
 from policy_engine.engines.engine import StoredData
 from policy_engine.engines.spark import reading, writing
-from policy_engine.engines.spark.catalog_tables import certificate_text, sql_name
+from policy_engine.engines.spark.catalog_tables import (
+    REDACTED,
+    certificate_text,
+    current_snapshot,
+    sql_name,
+)
 from policy_engine.engines.spark.jobs import running
 from policy_engine.engines.spark.plain_floats import columns_of_other_floats
 from policy_engine.engines.spark.session import runs_here, start, stop
@@ -80,12 +85,18 @@ class SparkEngine:
         """Return the location and the digest of a table. Raises the errors of
         `writing.manifest_digest`.
 
-        The digest of a table of the catalog is that of its rows.
+        The digest of a table of the catalog is that of its rows. Raises DataError (C010) where
+        another version of it came meanwhile.
         """
         with running(self.spark, "reading"):
             if location.startswith(TABLE):
+                snapshot = current_snapshot(self.spark, location)
                 table = self.spark.table(sql_name(location))
-                return StoredData(location, *writing.row_digest(table))
+                stored = StoredData(location, *writing.row_digest(table), snapshot)
+                if snapshot is None or current_snapshot(self.spark, location) == snapshot:
+                    return stored
+                message = f"{location!r} got another version while its rows were hashed."
+                raise DataError.of("C010", message, "Try again when nobody writes to it.")
             return StoredData(location, writing.manifest_digest(self.spark, location))
 
     def input_digest(self, source: str | DataFrame, frame: DataFrame) -> str:
@@ -109,6 +120,14 @@ class SparkEngine:
             raise CertificateError(*problems, source=location)
 
     def certificate_text(self, location: str) -> str | None:
-        """Return the text of the certificate in the properties of `table:NAME`, if it has one."""
+        """Return the text of the certificate in the properties of `table:NAME`, if it has one.
+
+        Raises DataError (C003) where Spark takes it for a secret.
+        """
         with running(self.spark, "reading"):
-            return certificate_text(self.spark, location)
+            text = certificate_text(self.spark, location)
+        if text == REDACTED:
+            message = f"The session hides the certificate of {location!r}, a property of its table."
+            hint = "Give its setting spark.redaction.regex another value, or release it again."
+            raise DataError.of("C003", message, hint)
+        return text

@@ -6,9 +6,12 @@ import pytest
 from applying import asking
 from building import DATASET
 from everyday import everyday
+from signing import key_of
 
 from policy_engine import SparkEngine, apply_policy, audit_disclosure, certify_output
 from policy_engine.certificate.certificate import read_certificate
+from policy_engine.engines.snapshots import TableSnapshot
+from policy_engine.engines.spark import engine as engines
 from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.errors import CertificateError, OutputError, PolicyEngineError
 
@@ -45,7 +48,8 @@ def apply(engine, output, **options):
 
 
 def test_a_table_becomes_a_table_with_its_certificate(engine):
-    release = apply(engine, "table:anonymous")
+    # Spark takes credentials for secrets, which it does not show.
+    release = apply(engine, "table:anonymous", sign=key_of(1))
     assert names(engine) == ["anonymous", "folk"]
     rows = engine.session.table("anonymous").collect()
     assert sorted(map(tuple, rows)) == [
@@ -55,11 +59,34 @@ def test_a_table_becomes_a_table_with_its_certificate(engine):
         apply(engine, "table:anonymous")
     properties = dict(engine.session.sql("SHOW TBLPROPERTIES anonymous").collect())
     made = release.certificate
-    assert read_certificate(properties["policy_engine.certificate"]) == made
+    read = read_certificate(properties["policy_engine.certificate"])
+    assert read == made
+    assert read.signature is not None
     again = certify_output("table:anonymous", POLICY, engine=engine)
     assert again.measurements == made.measurements
     assert again.output_digest == made.output_digest
     assert again.tells_making
+
+
+@pytest.mark.nightly
+def test_a_certificate_binds_the_version_of_a_table_that_keeps_its_versions(engine, monkeypatch):
+    assert apply(engine, "table:anonymous").certificate.snapshot is None
+    snapshot = TableSnapshot(format="delta", version="3")
+    monkeypatch.setattr(engines, "current_snapshot", lambda *_: snapshot)
+    made = apply(engine, "table:versioned", sign=key_of(1)).certificate
+    read = read_certificate(engine.certificate_text("table:versioned"))
+    assert made.snapshot == read.snapshot == snapshot
+    assert read.signature is not None
+
+
+@pytest.mark.nightly
+def test_a_format_that_the_session_lacks_is_told(engine):
+    engine.session.conf.set("spark.sql.sources.default", "delta")
+    try:
+        with pytest.raises(PolicyEngineError, match="delta"):
+            apply(engine, "table:anonymous")
+    finally:
+        engine.session.conf.unset("spark.sql.sources.default")
 
 
 @pytest.mark.nightly
