@@ -159,6 +159,8 @@ def verify_credential(document: Document, kind: str, now: datetime) -> tuple[str
     names = {"type", "cryptosuite", "created", "verificationMethod", "proofPurpose", "proofValue"}
     names |= {"@context"} & document.keys()
     need(set(proof) == names, "Y005", "the proof has other members")
+    texts = [value for name, value in proof.items() if name != "@context"]
+    need(all(isinstance(one, str) for one in texts), "Y005", "the proof is not of texts")
     need(proof["type"] == "DataIntegrityProof", "Y005", "the proof is of another type")
     need(proof["cryptosuite"] == "eddsa-jcs-2022", "Y005", "the proof is of another cryptosuite")
     need(proof["proofPurpose"] == "assertionMethod", "Y005", "the proof is for something else")

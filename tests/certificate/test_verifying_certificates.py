@@ -250,6 +250,14 @@ def test_both_refuse_what_is_signed_and_not_a_certificate(market, changes, code)
     assert answers(market) == {code}
 
 
+def test_both_refuse_a_proof_that_is_not_of_texts(market):
+    proof = json.loads((market / "release" / "certificate.jsonld").read_text())["proof"]
+    for name in proof:
+        if name != "@context":
+            change(market, proof={**proof, name: None})
+            assert answers(market) == {"Y005"}
+
+
 def test_both_refuse_a_time_in_the_future(market):
     assert answers(market, now=datetime(2020, 1, 1, tzinfo=UTC)) == {"Y007"}
 
