@@ -11,7 +11,7 @@ import pytest
 from building import DATASET, PEOPLE, people_policy
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
-from spark_files import is_on_its_own, is_on_spark
+from spark_files import is_on_its_own, is_on_spark, scope
 from whole_files import GivenOut, are_given_out
 
 from policy_engine import apply_policy
@@ -89,12 +89,12 @@ def _is_nightly_on_spark(item):
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Give each process whole files in their order, and one of them all that shares a session of
-    Spark: to start another takes as long as many of those tests."""
+    Spark: to start another takes as long as many of those tests. So it is with TensorFlow."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            return "spark" if is_on_spark(nodeid) else nodeid.partition("::")[0]
+            return scope(nodeid)
 
     config.option.loadscopereorder = False
     return ByFile(config, log)

@@ -1,4 +1,4 @@
-"""Which files of tests share the one session of Spark, and which start processes of their own."""
+"""Which files of tests one process runs together, and which start processes of their own."""
 
 ON_SPARK = (
     "tests/engines/spark/",
@@ -10,6 +10,24 @@ _ON_THEIR_OWN = (
     *(f"spark/test_{name}.py" for name in ("cluster", "connect")),
     "service/routes/test_runs_on_spark.py",
 )
+_WITH_TENSORFLOW = (
+    "tests/audits/generative/models/",
+    *(f"tests/audits/membership/fitted/test_{name}.py" for name in ("code_free", "fitted_files")),
+    "tests/audits/membership/learners/test_keras_learner.py",
+    "tests/audits/membership/learners/test_network_learner.py",
+    "tests/audits/membership/training/",
+    "tests/audits/privacy/test_audited_training.py",
+)
+
+
+def scope(nodeid):
+    """Return what a test shares with all that one process runs: a session, a library, or a file.
+
+    To import TensorFlow takes as long as hundreds of tests.
+    """
+    if is_on_spark(nodeid):
+        return "spark"
+    return "tensorflow" if nodeid.startswith(_WITH_TENSORFLOW) else nodeid.partition("::")[0]
 
 
 def is_on_spark(nodeid):

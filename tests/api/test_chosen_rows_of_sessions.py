@@ -65,7 +65,7 @@ def test_few_persons_and_nearly_all_of_a_line_are_withheld_as_ever(session):
     assert not shown(session.groupby(["region", "sector"], data=of("west")).size())
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize(
     "chosen",
     [
@@ -96,7 +96,7 @@ def test_after_those_of_the_north_it_is_not_told_either(session):
     assert "farm" not in shown(session.groupby("sector").size())
 
 
-@pytest.mark.one_in(11)
+@pytest.mark.one_in(33)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("first", ["nothing", "sectors", "both", "means"])
 def test_figures_by_the_region_that_was_chosen_are_those_without_it(tmp_path, seed, first):

@@ -133,7 +133,7 @@ TOLD = [16, 164, 200, 298, 380, 442, 502, 545, 578, 609, 651, 788, 816]
 """Seeds of which counts were told before the tables of a session were compared by their keys."""
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("seed", [*TOLD, *range(10)])
 def test_no_withheld_count_of_a_session_follows_from_what_is_shown(tmp_path, seed):
     assert told(tmp_path, seed, COUNTED) == []
@@ -143,7 +143,7 @@ INFERRED = [24, 60, 67, 106, 156, 172, 226, 284, 301, 321]
 """Seeds of which counts were told by means and deviations before these were protected as counts."""
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("seed", INFERRED)
 def test_no_withheld_count_follows_from_who_means_and_deviations_are_of(tmp_path, seed):
     assert told(tmp_path, seed, TELLING, infers=True) == []

@@ -82,7 +82,7 @@ def as_it_is(folder, what):
     return given
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("name", sorted(_STRIPPERS))
 def test_a_released_model_gives_nothing_away(tmp_path, name):
     given = released(tmp_path, architecture(name))

@@ -72,6 +72,7 @@ def test_what_fails_without_a_code_is_told_by_one(error, code, caplog):
     assert "secret" not in caplog.text + problem["message"]
 
 
+@pytest.mark.nightly
 def test_a_process_that_keeps_memory_answers_nothing_more():
     assert told(lambda *_: QueryAnswer(permitted=False), more=-(2**30)).is_last
 

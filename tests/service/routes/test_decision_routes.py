@@ -300,7 +300,7 @@ ELSEWHERE = "http://example.com/none"
 SECRET = "http://hiv.example.org/Patients"
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.usefixtures("secret_owner")
 @pytest.mark.parametrize("target", [ELSEWHERE, SECRET, f"{SECRET}/status"])
 @pytest.mark.parametrize("more", [{}, {"purpose": "http://pharma.example.org/Secret"}])

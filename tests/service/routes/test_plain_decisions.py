@@ -103,6 +103,7 @@ def answered(client, body, kind):
     return answer.status_code, headers, {**document, "request": "", "time": ""}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["application/json", "application/JSON; charset=utf-8"])
 def test_what_is_odd_is_answered_as_by_the_usual_way(caller, monkeypatch, kind):
     plain = [answered(caller, body, kind) for body in ODD]

@@ -123,6 +123,7 @@ def test_an_answer_is_sent_for_review_accepted_and_given_to_who_asked(owner, rea
     assert code(decide(owner, review, "reject")) == (409, "N004")
 
 
+@pytest.mark.nightly
 def test_what_was_accepted_is_in_the_ledger_and_later_answers_are_judged_by_it(
     services, owner, reader
 ):

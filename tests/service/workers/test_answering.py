@@ -136,6 +136,7 @@ def follow(link):
         return error.code
 
 
+@pytest.mark.nightly
 def test_a_link_signs_in_once_whichever_process_is_asked(together):
     folder, _, link, process = together
     assert workers_of(process)

@@ -566,6 +566,7 @@ def test_self_join_in_a_subquery_is_refused_where_it_multiplies_rows(refused):
     assert refused(f"SELECT region, COUNT(*) AS n FROM ({joined}) AS s GROUP BY region") == "K019"
 
 
+@pytest.mark.nightly
 def test_unit_with_one_row_each_and_rows_as_units_are_answered_alike(ask):
     unit = ("pe:privacyUnit", "eq", {"@id": f"{TABLE}/person"})
     sql = "SELECT sector, COUNT(*) AS n, SUM(pay) AS s FROM T GROUP BY sector"

@@ -43,6 +43,7 @@ def test_a_small_district_is_hidden_by_one_of_its_region(tmp_path, function):
     assert evidence_json(answer.checked, "")["suppressions"] == [way.to_json()]
 
 
+@pytest.mark.nightly
 def test_a_district_of_which_nobody_is_chosen_lies_where_it_lies(tmp_path):
     """The query chooses all of s1, s2 and n1, and nobody of n2, n3 and s3, of which other rows say
     where they are."""

@@ -51,6 +51,7 @@ def test_counts_by_region_do_not_tell_of_a_few_by_the_number_of_all(ask):
     assert ask("SELECT COUNT(*) AS n FROM T")["n"] == [133]
 
 
+@pytest.mark.nightly
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("times", [1, 3])
 def test_counts_of_several_answers_do_not_tell_of_a_few_by_the_number_of_all(ask, times):

@@ -48,7 +48,7 @@ def shown(answer):
     return [row["n"] for row in answer.table.to_pylist()]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     ("first", "later"),
     [

@@ -57,7 +57,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.one_in(7)
+@pytest.mark.one_in(21)
 @pytest.mark.parametrize("missing", [0, 1, 12])
 @pytest.mark.parametrize("sql", OTHERS)
 def test_those_who_are_not_ill_do_not_tell_that_all_others_are(ask, missing, sql):
@@ -66,6 +66,7 @@ def test_those_who_are_not_ill_do_not_tell_that_all_others_are(ask, missing, sql
     assert ask(people(missing), first, sql) == [[32], [None]]
 
 
+@pytest.mark.nightly
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("profile", ["bundesbank", "abs", "dwb-2015"])
 def test_they_do_not_under_any_profile(ask, profile):
@@ -106,6 +107,7 @@ def test_rows_that_are_not_of_the_ill_are_not_told_after_persons_who_are(ask, ro
     assert ask(visits(), PERSONS_ILL, rows) == [[33], [None]]
 
 
+@pytest.mark.nightly
 def test_persons_who_are_ill_are_not_told_after_the_rows_of_others(ask):
     rows, persons = ask(visits(), ROWS_OF_OTHERS[0], PERSONS_ILL)
     assert (rows, persons) == ([pytest.approx(36 / 117)], [None])

@@ -98,7 +98,7 @@ def ask_ill(tmp_path):
     return answers
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("rows", TOLD_ROWS)
 def test_eleven_persons_ill_in_27_rows_are_not_told_with_these(ask_ill, rows):
     """Of 23 persons, four have five rows each. No eleven of them have more than 27 rows together:
@@ -113,7 +113,7 @@ def test_a_share_of_rows_is_not_followed_by_how_many_persons_they_are_of(ask_ill
     assert (share["x"], persons["x"]) == ([pytest.approx(27 / 39)], [None])
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("rows", TOLD_ROWS)
 def test_eleven_persons_ill_in_19_rows_may_be_any(ask_ill, rows):
     """If one of the four is not among them, eleven have 23 rows."""
@@ -125,7 +125,7 @@ ROWS_ILL = "SELECT COUNT(*) AS x FROM T WHERE ill"
 ROWS_WELL = "SELECT COUNT(*) AS x FROM T WHERE NOT ill"
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("rows", [ROWS_ILL, ROWS_WELL, *TOLD_ROWS[:2]])
 @pytest.mark.parametrize("ill", [20, 0])
 def test_the_rows_of_who_has_many_are_not_told_by_one_number(ask_ill, rows, ill):
@@ -179,6 +179,7 @@ def test_persons_with_the_key_and_their_rows_are_not_both_told(ask_ill):
     assert not any(n and x for n, x in zip(shown["n"], shown["x"], strict=True))
 
 
+@pytest.mark.nightly
 def test_persons_and_rows_of_parts_are_judged_by_what_they_differ_by(ask_ill):
     """Ill are eleven of the first 19 persons, in 27 rows, and five of 11 others with one row."""
     table = visits([5] * 4 + [1] * 26, [5] * 4 + [1] * 7 + [0] * 8 + [1] * 5 + [0] * 6)
@@ -187,6 +188,7 @@ def test_persons_and_rows_of_parts_are_judged_by_what_they_differ_by(ask_ill):
     assert ask_ill(table, PERSONS_ILL, last, first) == [{"x": [16]}, {"x": [5]}, {"x": [None]}]
 
 
+@pytest.mark.nightly
 def test_of_many_persons_with_few_rows_both_are_told(ask_ill):
     draws = np.random.default_rng(1)
     sizes = draws.integers(1, 6, 120)
@@ -218,6 +220,7 @@ BY_ILL = "SELECT ill, COUNT(DISTINCT id) AS x FROM T {} GROUP BY ill"
 ILL_IN = "SELECT COUNT(DISTINCT id) AS x FROM T WHERE ill {}"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("both", [20, 40])
 @pytest.mark.parametrize(
     ("first", "second"),
@@ -265,6 +268,7 @@ def kinds(first):
     return pa.table({"id": [*ids, *range(40, 130)], "kind": values, "region": regions})
 
 
+@pytest.mark.nightly
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("queries", [[WITH_KIND.format(one) for one in "abc"], [BY_KIND]])
 def test_who_alone_has_three_rows_is_not_told_to_have_three_kinds(ask, queries):

@@ -375,7 +375,7 @@ def codes_of(result):
     }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attack_recovers_a_value_from_raw_answers_and_none_from_checked_ones(name, ask):
     one = ATTACKS[name]
@@ -505,6 +505,7 @@ def test_errors_do_not_tell_whether_a_condition_holds_of_a_person(ask, sql, tmp_
     assert kinds[0] == kinds[1]
 
 
+@pytest.mark.nightly
 def test_same_figure_without_a_person_does_not_tell_that_a_condition_fails(ask):
     """Person 8 is not ill: of all and of all others, as many are."""
     sql = "SELECT COUNT(*) FILTER (WHERE ill) AS n FROM T"
@@ -611,6 +612,7 @@ def test_work_that_takes_long_if_somebody_is_ill_is_refused_before_data_are_read
     assert statements == []
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("sql", ANSWERED)
 def test_what_is_computed_is_the_same_whether_somebody_is_ill(ask, sql, statements, tmp_path):
     computed = []

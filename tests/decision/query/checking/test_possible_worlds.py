@@ -157,7 +157,7 @@ PASSES = {
 }
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize(("sql", "is_in"), PASSES.items(), ids=PASSES)
 @pytest.mark.parametrize("refinements", [(), (UNIT,)])
 def test_ordinary_conditions_are_answered(ask, sql, is_in, refinements):
@@ -214,6 +214,7 @@ def test_cells_by_a_secret_do_not_tell_together_who_has_it(ask, case):
     assert not any(one[0].permitted for one in results)
 
 
+@pytest.mark.nightly
 def test_secret_as_a_key_is_not_read_by_conditions_of_aggregates(ask):
     sql = "SELECT ill, COUNT(*) FILTER (WHERE id > 20 OR (id = 10 AND ill)) FROM T GROUP BY ill"
     for world in (True, False):
@@ -296,6 +297,7 @@ def test_condition_that_holds_of_everybody_is_withheld_with_a_reason_for_the_own
         assert [reason.value for reason in cell.reasons] == ["K003"]
 
 
+@pytest.mark.nightly
 def test_what_would_pass_is_told_of_conditions_whatever_withholds_a_cell(ask):
     """Too few who do not satisfy a condition, too few who do, or few of a secret."""
     for condition in ("age < 200", "id < 3", "ill AND id < 20"):
@@ -475,6 +477,7 @@ def rows_seen(sql, worlds, ask):
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     "sql",

@@ -172,6 +172,7 @@ def test_noise_is_bounded_and_the_same_in_every_answer(ask):
 BY_KEYS = pytest.mark.parametrize("mitigation", ["random-rounding", "noise"])
 
 
+@pytest.mark.one_in(2)
 @BY_KEYS
 def test_same_persons_have_the_same_figure_however_they_are_asked_for(ask, mitigation):
     sizes = {**SIZES, ("north", "city"): 42}
@@ -271,6 +272,7 @@ def test_exact_figures_do_not_tell_a_rounded_count_by_the_number_of_all(ask, tmp
     assert first.checked.table.to_pydict()["n"] == means
 
 
+@pytest.mark.nightly
 def test_two_counts_of_at_most_nine_are_not_told_to_be_nine_by_their_total(ask, tmp_path):
     """Of 98, all but 18 are known: two that are shown as 5 are 9 each."""
     more = {"sizes": regions(43, 37, 9, 9), "noise_key": hashlib.sha256(b"q24").digest()}

@@ -43,12 +43,14 @@ def test_that_all_of_a_region_have_a_is_not_told_by_who_else_has_b(ask, other):
     assert ask(VALUES, WITH_A, other) == [[32], [None]]
 
 
+@pytest.mark.nightly
 def test_a_table_of_values_counts_as_those_asked_for_alone(ask):
     table = "SELECT d, COUNT(*) AS x FROM T WHERE region = 'r' GROUP BY d"
     [shown, last] = ask(VALUES, table, WITH_A)
     assert (shown[:2], last) == ([20, 20], [None])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("most", "shown"), [(128, None), (20, 20)])
 def test_of_numbers_as_many_as_may_be_values_limits_count_as_those(ask, monkeypatch, most, shown):
     monkeypatch.setattr(told_values, "MOST_VALUES", most)

@@ -86,6 +86,7 @@ CHOSEN = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize("condition", CHOSEN)
 def test_counts_of_values_that_a_condition_excludes_are_not_told_by_a_total(tmp_path, condition):

@@ -46,7 +46,7 @@ def seen(tmp_path):
     return answer
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(48)
 @pytest.mark.parametrize("profile", ["sacro", "abs", "iab", "dwb-2015"])
 @pytest.mark.parametrize(
     "sql",
