@@ -142,6 +142,8 @@ def _left(credential: Credential, facts: Mapping[str, Any]) -> Iterator[str]:
     if credential.status is not None:
         place = credential.status.get("statusListCredential", "")
         yield f"whether it was withdrawn: see the status list {place!r}"
+    else:
+        yield "whether it was withdrawn: policy-engine decide looks for statements beside it"
     yield "its figures: whoever signed it vouches for them; policy-engine certify measures again"
     signers = [one["pe:signedBy"] for one in credential.evidence if "pe:signedBy" in one]
     by = f"; the certificate says that {signers[0]} signed it" if signers else ""

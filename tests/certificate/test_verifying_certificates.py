@@ -9,7 +9,7 @@ from building import DATASET, PEOPLE, people_policy
 from mutating import mutants
 from signing import NOW, key_of, people_certificate, trust_text
 
-from policy_engine import apply_policy
+from policy_engine import apply_policy, withdraw_release
 from policy_engine.certificate.verifying import verify_certificate
 from policy_engine.data import storage
 from policy_engine.trust import canonical_json
@@ -89,6 +89,13 @@ def test_it_says_what_was_checked_and_what_was_not(market):
     assert any("nobody saw it" in line for line in found.unchecked)
     assert any(DID in line for line in found.checked)
     assert found.as_json()["valid"]
+
+
+def test_both_say_that_they_did_not_look_for_a_withdrawal(market):
+    withdraw_release(market / "release" / "certificate.jsonld", "an error", key_of(1))
+    parts = [market / "release" / "certificate.jsonld", None, market / "trust.json"]
+    said = verify_certificate(*parts).unchecked, script.verify(*parts)
+    assert all(any("whether it was withdrawn" in line for line in one) for one in said)
 
 
 def test_the_output_may_have_another_name(market):
