@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
-from policy_engine.certificate.beside import certificate_names, stored_output
+from policy_engine.certificate.beside import (
+    certificate_names,
+    load_certificate,
+    stored_output,
+)
 from policy_engine.certificate.certificate import Certificate, check_digest, read_certificate
 from policy_engine.certificate.withdrawals import sign_withdrawal
 from policy_engine.data import storage
 from policy_engine.data.atomic_file import check_destination, write_file
+from policy_engine.data.places.spelling import is_database, redacted
 from policy_engine.data.storage import Location, is_remote
 from policy_engine.errors import ArgumentError, CertificateError, OutputError, SignatureError
 from policy_engine.policy import read_file
@@ -45,7 +50,8 @@ def withdraw_release(
     otherwise be about what whoever can write there put in the place of the certificate. That of a
     certificate is withdrawn whatever is beside it.
     The statement, with the reason, is written beside the certificate, where decisions find it, or
-    to `statement`; give it to everybody who decides. Where the certificate has an entry in the
+    to `statement`, as it has to be for a table of a database; give it to everybody who decides.
+    Where the certificate has an entry in the
     `status_list`, the list says so as well, and is signed anew: publish it again.
 
     Raises CertificateError (V005, V015) where there is not one certificate, or (V004) where it is
@@ -53,12 +59,13 @@ def withdraw_release(
     for a key that cannot be used, SignatureError (Y005 to Y007, Y014) for a list that cannot be
     changed, OutputError (O001, O002) for a statement that is there already.
     """
-    file = _certificate_file(Path(release))
-    certificate = read_certificate(read_file(file), str(file))
-    if file != Path(release):
-        _check_beside(file, certificate)
+    certificate, beside = _withdrawable(release)
     signer = read_signer(key)
-    place = Path(statement) if statement is not None else file.with_name(file.name + WITHDRAWAL)
+    place = beside if statement is None else Path(statement)
+    if place is None:
+        message = f"Nothing is beside a table of a database: {redacted(str(release))!r}."
+        hint = "Say where to write the statement: statement=FILE."
+        raise OutputError.of("O002", message, hint)
     check_destination(place)
     now = datetime.now(UTC)
     text = sign_withdrawal(certificate, reason, signer, now)
@@ -66,6 +73,17 @@ def withdraw_release(
         _list_withdrawal(Path(status_list), certificate, signer, now)
     write_file(place, text, overwrite=False)
     return Withdrawn(certificate.plan.publish.asset, place, status_list is not None)
+
+
+def _withdrawable(release: str | Path) -> tuple[Certificate, Path | None]:
+    """Return the certificate of a release, and where its statement is beside it, if it can be."""
+    if is_database(release):
+        return load_certificate(str(release)), None
+    file = _certificate_file(Path(release))
+    certificate = read_certificate(read_file(file), str(file))
+    if file != Path(release):
+        _check_beside(file, certificate)
+    return certificate, file.with_name(file.name + WITHDRAWAL)
 
 
 def _certificate_file(path: Path) -> Path:

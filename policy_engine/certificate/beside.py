@@ -227,10 +227,15 @@ def _check_single(output: str, names: Collection[str], folder: Location) -> None
 
 
 def stored_output(certificate: Certificate, output: Location) -> StoredData:
-    """Return an output with its digest: a table by its data, a model by its whole folder.
+    """Return an output with its digest: a table by its data, one of a database by its rows, a model
+    by its whole folder.
 
     Raises CertificateError (V004) where the folder of a table has another that lists its files.
     """
+    if is_database(output):
+        from policy_engine.engines.database_tables import stored_rows  # noqa: PLC0415 (slow)
+
+        return stored_rows(str(output))
     if not certificate.plan.releases_model:
         _check_no_log(output)
         return StoredData.from_file(output)

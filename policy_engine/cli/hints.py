@@ -42,6 +42,7 @@ OPTIONS: Mapping[str, str] = MappingProxyType(
         "references=(FILE, ...)": "--reference FILE --reference FILE",
         "report=DIR": "--report DIR",
         "sign=KEY": "--sign KEY",
+        "statement=FILE": "--statement FILE",
         "taxonomies={IRI: FILE}": "--taxonomy IRI=FILE",
         "taxonomies={NAME: FILE}": "--taxonomy NAME=FILE",
         "time_limit=SECONDS": "--time-limit SECONDS",

@@ -11,9 +11,10 @@ from policy_engine.errors import PolicyEngineError
 
 def withdraw(
     release: Annotated[
-        Path,
+        str,
         typer.Argument(
-            metavar="RELEASE", help="A certificate, an output, or the folder that has both."
+            metavar="RELEASE",
+            help="A certificate, an output, or the folder that has both; or a table of a database.",
         ),
     ],
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why: everybody can read it.")],

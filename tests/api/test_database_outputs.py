@@ -1,14 +1,24 @@
 """Releases in tables of databases: verified, whole or not at all, certified in the same file."""
 
 import sqlite3
+from functools import partial
 
 import duckdb
 import pytest
 from applying import asking
 from building import ANALYST, DATASET, OUTPUT
+from signing import key_of, trust_text
 from typer.testing import CliRunner
 
-from policy_engine import Request, apply_policy, certify_output, decide_request, load_policy
+from policy_engine import (
+    Request,
+    apply_policy,
+    certify_output,
+    decide_request,
+    load_policy,
+    withdraw_release,
+)
+from policy_engine.api.signing import sign_policy_files
 from policy_engine.certificate.beside import load_certificates
 from policy_engine.cli import app
 from policy_engine.data.places import database_outputs
@@ -134,6 +144,33 @@ def test_what_is_made_of_a_release_in_a_database_names_it(data, place):
     assert [one.output_digest for one in release.certificate.upstream] == [
         made.certificate.output_digest
     ]
+
+
+def test_a_signed_release_is_certified_and_withdrawn_under_a_trust_file(tmp_path, data, place):
+    (tmp_path / "policy.jsonld").write_text(POLICY)
+    key_of(1).write(tmp_path / "key")
+    (tmp_path / "trust.json").write_text(trust_text())
+    sign_policy_files([tmp_path / "policy.jsonld"], tmp_path / "key")
+    apply_policy(tmp_path / "policy.jsonld", data, place, sign=tmp_path / "key")
+
+    def decided(*status):
+        proofs, trust = [place], tmp_path / "trust.json"
+        return decide_request(
+            [tmp_path / "policy.jsonld"], proofs, REQUEST, trust=trust, status=status
+        )
+
+    again = certify_output(place, tmp_path / "policy.jsonld", trust=tmp_path / "trust.json")
+    assert again.output_digest == load_certificates(place)[0].output_digest
+    assert decided().permitted
+    assert codes(lambda: withdraw_release(place, "an error", key_of(1))) == ["O002"]
+    statement = tmp_path / "statement.json"
+    assert withdraw_release(place, "an error", key_of(1), statement=statement).asset == OUTPUT
+    assert "Y015" in decided(statement).reason
+    run(place, "DELETE FROM people WHERE ill IS NULL")
+    assert codes(lambda: withdraw_release(place, "x", key_of(1), statement=statement)) == ["V004"]
+    options = {"trust": tmp_path / "trust.json"}
+    call = partial(certify_output, place, tmp_path / "policy.jsonld", **options)
+    assert codes(call) == ["V004"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from applying import asking
 from building import DATASET
 from everyday import everyday
-from signing import key_of
+from signing import key_of, trust_text
 
 from policy_engine import SparkEngine, apply_policy, audit_disclosure, certify_output
 from policy_engine.certificate.certificate import read_certificate
@@ -14,6 +14,7 @@ from policy_engine.engines.snapshots import TableSnapshot
 from policy_engine.engines.spark import engine as engines
 from policy_engine.engines.spark.catalog_tables import sql_name
 from policy_engine.errors import CertificateError, OutputError, PolicyEngineError
+from policy_engine.trust.trust_file import read_trust
 
 pytestmark = pytest.mark.usefixtures("few_stages")
 POLICY = asking(method="k-anonymity", k=2, quasi=["age"], insensitive=["row"])
@@ -62,10 +63,14 @@ def test_a_table_becomes_a_table_with_its_certificate(engine):
     read = read_certificate(properties["policy_engine.certificate"])
     assert read == made
     assert read.signature is not None
-    again = certify_output("table:anonymous", POLICY, engine=engine)
+    trust = read_trust(trust_text(**{"unsigned-policies": ["*"]}))
+    again = certify_output("table:anonymous", POLICY, engine=engine, trust=trust)
     assert again.measurements == made.measurements
     assert again.output_digest == made.output_digest
     assert again.tells_making
+    engine.session.sql("INSERT INTO anonymous VALUES ('[20 - 21]', 5)")
+    with pytest.raises(CertificateError, match="V004"):
+        certify_output("table:anonymous", POLICY, engine=engine, trust=trust)
 
 
 @pytest.mark.nightly
