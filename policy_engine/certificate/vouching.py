@@ -25,6 +25,7 @@ from policy_engine.policy.signing import (
     Beside,
     PolicySignature,
     accepted_signatures,
+    missing_notes,
     signatures_beside,
     untrusted,
 )
@@ -160,6 +161,7 @@ class VouchingGrounds:
             if self.trust is None
             else untrusted(self.policies, self.trust, self.signatures, now, self.beside)
         )
+        notes += missing_notes(self.policies, self.beside)
         # Whose output it is that cannot be read, nobody knows: it may be any.
         denial = " ".join([*map(_said, problems), *self.unreadable])
         return judging.vouched((self, now, span), proofs, denial, notes)

@@ -125,7 +125,7 @@ class _Commands(_Group):
         Raises TrustError (Y001) for a private key among them, which would be taken for an option
         that does not exist, and printed.
         """
-        if any(one.lstrip().startswith(_PEM) for one in args):
+        if any(str(one).lstrip().startswith(_PEM) for one in args):
             from policy_engine.trust.signers import given_itself  # noqa: PLC0415 (few do so)
 
             raise given_itself()

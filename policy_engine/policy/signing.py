@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from policy_engine.data.chain.entries import canonical
 from policy_engine.data.table_files import is_file, unreadable_file
-from policy_engine.errors import PolicyEngineError, Problem, SignatureError
+from policy_engine.errors import PolicyEngineError, Problem, SignatureError, join_names
 from policy_engine.policy.collecting.force import InForce
 from policy_engine.policy.model import Policy
 from policy_engine.trust.canonical_json import read_document
@@ -152,6 +152,30 @@ def signatures_beside(policies: Iterable[Policy], trust: Trust) -> Beside:
 def _texts(policies: Iterable[Policy]) -> tuple[Policy, ...]:
     ended = policies.ended if isinstance(policies, InForce) else ()
     return (*policies, *ended)
+
+
+def missing_notes(policies: Iterable[Policy], beside: Beside) -> Iterator[str]:
+    """Yield a note for each signature beside policies that is of others, too, which are not here.
+
+    Somebody may have removed them, and their prohibitions with them, from a file that was signed as
+    a whole; or they are not in force yet.
+    """
+    uids = {one.uid for one in _texts(policies)}
+    for source, signature in beside.items():
+        others = sorted(signature.digests.keys() - uids if _is_signature(signature) else ())
+        if others:
+            named = join_names([f"{one:.200}" for one in others[:_NAMED]])
+            more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+            place = Path(source).name
+            yield f"The signature beside {place!r} is also of {named}{more}: not given."
+
+
+_NAMED = 5
+"""How many policies are named that are not here."""
+
+
+def _is_signature(beside: PolicySignature | Problem | None) -> TypeGuard[PolicySignature]:
+    return isinstance(beside, PolicySignature)
 
 
 def untrusted(

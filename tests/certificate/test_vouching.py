@@ -286,6 +286,23 @@ def policy_with(folder, **more):
     (folder / "policy.jsonld").write_text(json.dumps(changed))
 
 
+def test_a_policy_that_is_gone_from_a_file_that_was_signed_with_it_is_noted(market):
+    policies = market / "policies.jsonld"
+    first = json.loads((market / "policy.jsonld").read_text())
+    context = first.pop("@context")
+    rule = {"assignee": ANALYST, "target": OUTPUT, "action": "read"}
+    other = {"@type": "Set", "uid": "http://x.org/other", "prohibition": [rule]}
+    policies.write_text(json.dumps({"@context": context, "@graph": [first, other]}))
+    sign_policy_files([policies], market / "key")
+    request = read_request(ANALYST, "read", [OUTPUT], MARKETING)
+    places, trust = ([policies], [market / "release"], request), market / "trust.json"
+    assert decide_request(*places, trust=trust).notes == ()
+    policies.write_text(json.dumps({"@context": context, "@graph": [first]}))
+    [note] = decide_request(*places, trust=trust).notes
+    said = "The signature beside 'policies.jsonld' is also of 'http://x.org/other': not given."
+    assert note == said
+
+
 def test_a_policy_that_is_said_to_be_replaced_is_another_one(market):
     """Its prohibitions would be gone with it."""
     policy_with(market, **{"dct:isReplacedBy": "urn:nothing"})
