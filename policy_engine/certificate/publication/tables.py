@@ -16,6 +16,8 @@ from policy_engine.data.storage import Location
 from policy_engine.engines.engine import Progress, silent
 from policy_engine.engines.spark.catalog_tables import (
     PROPERTY,
+    REDACTED,
+    REDACTION_HINT,
     certificate_text,
     name_parts,
     quote_parts,
@@ -28,7 +30,6 @@ from policy_engine.errors import OutputError, PolicyEngineError
 _PREFIX = "__policy_engine_"
 _STAGE_INFIX = f"{_PREFIX}stage_"
 _PAUSE = 1.0
-_REDACTION = "Give its setting spark.redaction.regex another value."
 
 
 class TablePublication:
@@ -98,10 +99,10 @@ class TablePublication:
         self._check_free()
         self._run(f"ALTER TABLE {self._staged_name} SET TBLPROPERTIES ('{PROPERTY}' = '{quoted}')")
         with self._running():
-            is_shown = certificate_text(self._session, str(self.staged)) == text
-        if not is_shown:
+            is_hidden = certificate_text(self._session, str(self.staged)) == REDACTED
+        if is_hidden:
             message = f"The session hides the certificate of {self.file!r}, a property of it."
-            raise OutputError.of("O002", message, _REDACTION)
+            raise OutputError.of("O002", message, REDACTION_HINT)
         self._replace()
 
     def refuse(self, certificate: Certificate) -> None:

@@ -42,6 +42,9 @@ def certificate_text(session: Any, location: str) -> str | None:
 
 REDACTED = "*********(redacted)"
 """What Spark shows in the place of a property that may be a secret."""
+REDACTION_HINT = (
+    "Change its spark.redaction.regex, or spark.sql.redaction.options.regex, which matches it."
+)
 _NUMBERED: Mapping[str, str] = MappingProxyType(
     {f"\\{name}": f"\\u{ord(one):04x}" for name, one in zip("bfnrt", "\b\f\n\r\t", strict=True)}
 )

@@ -13,6 +13,7 @@ from policy_engine.engines.engine import StoredData
 from policy_engine.engines.spark import reading, writing
 from policy_engine.engines.spark.catalog_tables import (
     REDACTED,
+    REDACTION_HINT,
     certificate_text,
     current_snapshot,
     sql_name,
@@ -128,6 +129,5 @@ class SparkEngine:
             text = certificate_text(self.spark, location)
         if text == REDACTED:
             message = f"The session hides the certificate of {location!r}, a property of its table."
-            hint = "Give its setting spark.redaction.regex another value, or release it again."
-            raise DataError.of("C003", message, hint)
+            raise DataError.of("C003", message, REDACTION_HINT)
         return text

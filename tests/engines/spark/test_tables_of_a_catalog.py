@@ -85,6 +85,17 @@ def test_a_certificate_binds_the_version_of_a_table_that_keeps_its_versions(engi
 
 
 @pytest.mark.nightly
+def test_a_certificate_that_the_session_hides_is_not_published(engine):
+    engine.session.conf.set("spark.sql.redaction.options.regex", "(?i)certificate")
+    try:
+        with pytest.raises(OutputError, match=r"O002 The session hides the certificate"):
+            apply(engine, "table:anonymous")
+    finally:
+        engine.session.conf.unset("spark.sql.redaction.options.regex")
+    assert names(engine) == ["folk"]
+
+
+@pytest.mark.nightly
 def test_a_format_that_the_session_lacks_is_told(engine):
     engine.session.conf.set("spark.sql.sources.default", "delta")
     try:
