@@ -3,6 +3,7 @@ import gc
 import os
 import shutil
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from tempfile import mkdtemp
@@ -12,6 +13,7 @@ from building import DATASET, PEOPLE, people_policy
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from spark_files import is_on_its_own, is_on_spark, scope
+from typer import testing
 from whole_files import GivenOut, are_given_out
 
 from policy_engine import apply_policy
@@ -23,6 +25,10 @@ atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 # As the command line does: looking for garbage among what stays took an eighth of the time.
 gc.set_threshold(100_000, 20, 20)
+
+# All commands are made of their functions once, as in each process of the command line, not anew
+# for each call of a test: that takes longer than most calls.
+testing._get_command = cache(testing._get_command)
 
 # A busy machine is not a fault: no example has a deadline.
 settings.register_profile("everyday", max_examples=5, deadline=None)

@@ -89,7 +89,7 @@ def figures_of(text):
 
 
 def refused(*arguments):
-    error = CliRunner().invoke(app, ["audit", *arguments]).exception
+    error = CliRunner().invoke(app, ["audit", *map(str, arguments)]).exception
     assert isinstance(error, (AuditError, DataError, OutputError, RequestError)), error
     assert error.exit_code == 2
     return str(error)
