@@ -83,7 +83,7 @@ def _failures_of(
 ) -> list[UnprotectedCell]:
     """Return which unknown cells contributors learn too much of together; and what all but one of
     them learn of the cells of that one."""
-    cells = np.sort(np.concatenate([own[one] for one in some]))
+    cells = np.unique(np.concatenate([own[one] for one in some]))
     attack.learn(cells)
     others = unknown[~np.isin(unknown, cells)]
     failures = _failures(attack, some[0], others, attack.tables_with(cells))

@@ -46,6 +46,7 @@ from policy_engine.release.output_ledger.spans import FEW_DERIVED, TOO_LARGE, sp
 from policy_engine.release.output_ledger.statistic_loads import load_faults
 from policy_engine.release.output_ledger.told_sets import set_faults
 from policy_engine.release.output_ledger.unknowns_left import unknown_faults
+from policy_engine.release.output_ledger.value_programmes import owner_value_faults
 
 OTHER_DATA = "K047"
 REVIEWED = {TOO_LARGE, OTHER_DATA, UNDECIDED}
@@ -220,6 +221,7 @@ def _derived_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
         lambda trial, _: rest_faults(trial, table),
         lambda trial, _: person_faults(trial, table),
         lambda trial, _: owner_set_faults(trial, table),
+        lambda trial, _: owner_value_faults(trial, table),
         lambda trial, _: set_faults(trial, table),
         lambda trial, _: amount_faults(trial, table),
         lambda trial, _: unknown_faults(trial, table),

@@ -117,7 +117,7 @@ def _with_cells(trial: Trial, row_counts: Sequence[_Derived]) -> DerivedRows:
     return DerivedRows(made if row_counts else trial, tuple(origins))
 
 
-class _Figure(NamedTuple):
+class ValueFigure(NamedTuple):
     """A number of units of a population that have some values, and the places of the fresh cells
     that tell it."""
 
@@ -135,7 +135,7 @@ class _ValueSums:
     `numbers`; `asked` are the sets of which it matters whether a number follows.
     """
 
-    figures: Sequence[_Figure]
+    figures: Sequence[ValueFigure]
     asked: Sequence[ToldSet]
     numbers: _Counts
     members: _Masks
@@ -146,7 +146,7 @@ class _ValueSums:
         cls, trial: Trial, table: AtomTable, column: str, values: SecretValues
     ) -> "_ValueSums | None":
         """Return the equations; None where nothing can follow, or there are too many of them."""
-        figures = [*_figures(trial, column, values)]
+        figures = [*row_figures(trial, column, values)]
         if len(figures) <= 1:
             return None
         questions = [*dict.fromkeys(_asked(trial, column, figures, values.names))]
@@ -210,7 +210,7 @@ def _combined(rows: _Floats, wanted: _Floats) -> tuple[_Floats, _Masks]:
     return factors, follows
 
 
-def _figures(trial: Trial, column: str, values: SecretValues) -> Iterator[_Figure]:
+def row_figures(trial: Trial, column: str, values: SecretValues) -> Iterator[ValueFigure]:
     """Yield what is told of how many units have values of a column: numbers of owners are marked as
     such, too, and tell less."""
     places: dict[tuple[str, int], list[int]] = {}
@@ -225,10 +225,10 @@ def _figures(trial: Trial, column: str, values: SecretValues) -> Iterator[_Figur
         rows = rows_told_measure(held_measure(_holders(values, one.values)[1]))
         for number in sorted(numbers & trial.after.released.get(rows, set())):
             own = places.get((measure, number), ()), places.get((rows, number), ())
-            yield _Figure(one, number, tuple(place for some in own for place in some))
+            yield ValueFigure(one, number, tuple(place for some in own for place in some))
 
 
-def _numbers(trial: Trial, column: str, figures: Sequence[_Figure]) -> set[int]:
+def _numbers(trial: Trial, column: str, figures: Sequence[ValueFigure]) -> set[int]:
     """Return the populations of which something is told of the values of a column: of units, or of
     their owners."""
     numbers = {one.number for one in figures}
@@ -240,7 +240,7 @@ def _numbers(trial: Trial, column: str, figures: Sequence[_Figure]) -> set[int]:
 
 
 def _asked(
-    trial: Trial, column: str, figures: Sequence[_Figure], names: Sequence[str]
+    trial: Trial, column: str, figures: Sequence[ValueFigure], names: Sequence[str]
 ) -> Iterator[ToldSet]:
     """Yield the sets of values that somebody may not be told to have: each value, all that were
     counted, and those that persons were counted by."""

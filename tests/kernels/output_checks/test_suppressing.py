@@ -145,6 +145,25 @@ def test_empty_cells_of_a_line_are_not_protected_from_the_only_one_in_it():
     assert {one.contributor for one in attack_pattern(system, without)} >= {-1}
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_many_who_are_alone_learn_what_each_of_them_learns(seed):
+    """Two of them may know the same empty cell."""
+    random = np.random.default_rng(seed)
+    values = with_totals(random.poisson(0.7, (3, 3, 3)))
+    numbers = with_totals(np.where(values[:3, :3, :3] == 1, np.arange(27).reshape(3, 3, 3), 0))
+    layout = lay_out([flat_dimension(3)] * 3)
+    lone = np.where(values == 1, numbers, -1).ravel()
+    about = layout, values, values < 3
+    system = table_system(*about, contributors=lone)
+    pattern = (values.ravel() < 3) | (random.random(64) < 0.3)
+    together = {(one.cell, one.contributor) for one in attack_pattern(system, pattern)}
+    alone = set()
+    for one in np.unique(lone):
+        own = table_system(*about, contributors=np.where(lone == one, lone, -1))
+        alone |= {(cell.cell, cell.contributor) for cell in attack_pattern(own, pattern)}
+    assert together == alone
+
+
 def test_totals_of_a_linked_table_do_not_give_a_cell_away():
     """Region by sector and region by size share the totals of regions; the cell of 6 is hidden in
     the first by a rectangle, and the totals need not be touched."""

@@ -71,11 +71,18 @@ def with_known_codes(
 def check_ranked(
     query: CheckedQuery, rows: UnfilteredRows, tables: "Mapping[str, pa.Table]"
 ) -> None:
-    """Refuse percentiles and modes of a column with few different values in all its rows.
+    """Refuse percentiles and modes of a column with few different values in all its rows, and
+    deviations of one with two.
 
-    Percentiles at many shares are the counts of each value. Raises NotCheckableError: K018, K017
-    for an argument that cannot be read, K022 if the query fails.
+    Percentiles at many shares are the counts of each value; a deviation of a yes or no is that of
+    those who say yes. Raises NotCheckableError: K018, K017 for an argument that cannot be read,
+    K022 if the query fails.
     """
+    spread = [one for one in query.aggregates if one.kind == "shape"]
+    for text, column in whole_columns(spread, rows, tables).items():
+        if column.values <= _PAIR:
+            message = f"{text} has no more than two different values: its deviation is a count."
+            raise NotCheckableError("K018", message, "Ask for its mean, which is a rate.")
     ranked = [one for one in query.aggregates if one.kind in ("position", "mode")]
     for text, column in whole_columns(ranked, rows, tables).items():
         if column.values < LEAST_RANKED:

@@ -90,6 +90,8 @@ def test_ordinary_answers_pass(seen, sql):
     ("sql", "refused"),
     [
         ("MEDIAN(sick) FROM T", True),
+        ("STDDEV(sick) FROM T", True),
+        ("SKEWNESS(visits) FROM T", False),
         ("MODE(ROUND(pay, -3)) FROM T", True),
         ("MEDIAN(ROUND(pay, -1)) FROM T", False),
         ("COUNT(DISTINCT pay) FROM T GROUP BY half", True),
