@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from policy_engine.kernels.components import components
 from policy_engine.release.output_ledger.judging_time import TimeLimit
 from policy_engine.release.output_ledger.rows_of_owners import BOTH_SIDES, SidesAsked
-from policy_engine.release.output_ledger.told_programmes import Equations, Programme
+from policy_engine.release.output_ledger.told_programmes import Programme, ToldEquations
 
 MOST_TERMS = 200_000
 """How many terms the equations of a programme may have."""
@@ -230,7 +230,7 @@ class _Kinds:
 
     def programme(self) -> Programme | None:
         """Return the equations, None where there are too many."""
-        lines = Equations(MOST_TERMS if self.sums.is_mixed else MOST_OF_A_KIND)
+        lines = ToldEquations(MOST_TERMS if self.sums.is_mixed else MOST_OF_A_KIND)
         units = lines.numbers(self.held, self.whole)
         for place, row in enumerate(self.sums.rows):
             lines.add_told(units[row[self.atom]], of_rows=place)
@@ -246,7 +246,7 @@ class _Kinds:
 
     def _add_owners(
         self,
-        lines: "Equations",
+        lines: "ToldEquations",
         place: int,
         one: ChosenOwners,
         units: _Counts,
@@ -274,7 +274,7 @@ class _Kinds:
             lines.leave(own)
 
     def _add_bounds(
-        self, lines: "Equations", units: _Counts, owner: int, *, of_holders: bool
+        self, lines: "ToldEquations", units: _Counts, owner: int, *, of_holders: bool
     ) -> None:
         """Add that, of an owner who counts, all units count at most, and one does at least: these
         are the cells of a kind by their numbers."""
@@ -286,7 +286,7 @@ class _Kinds:
         terms = [(owner, -1.0), *((unit, sign) for unit in units.tolist())]
         lines.add_at_least(terms, -float(others.sum()))
 
-    def _add_shares(self, lines: "Equations", units: _Counts) -> None:
+    def _add_shares(self, lines: "ToldEquations", units: _Counts) -> None:
         """Add that owners have all of their units in each atom, or none."""
         each, order = self.whole / self.alike[self.kind], np.argsort(self.kind, kind="stable")
         for one, other in pairwise(order.tolist()):
@@ -301,7 +301,7 @@ class _SharedCounts:
 
     places: dict[tuple[int, bool, frozenset[int]], int]
 
-    def add_parts(self, lines: "Equations") -> None:
+    def add_parts(self, lines: "ToldEquations") -> None:
         """Add that who counts by some of his cells counts by more of them, too."""
         by_kind: dict[tuple[int, bool], list[tuple[frozenset[int], int]]] = {}
         for (kind, of_holders, cells), place in self.places.items():

@@ -68,7 +68,7 @@ class Programme(NamedTuple):
         return self.sums._replace(rows=self.sums.rows.chosen(own), values=self.sums.values[own])
 
 
-class Equations:
+class ToldEquations:
     """Equations as they are added, of numbers that are added before."""
 
     def __init__(self, most: int) -> None:

@@ -32,7 +32,7 @@ from policy_engine.release.output_ledger.judging_time import TimeLimit
 from policy_engine.release.output_ledger.knowledge import AtomTable
 from policy_engine.release.output_ledger.merged_atoms import members_of, merged_atoms
 from policy_engine.release.output_ledger.told_cells import told_cells
-from policy_engine.release.output_ledger.told_programmes import Equations, Programme
+from policy_engine.release.output_ledger.told_programmes import Programme, ToldEquations
 from policy_engine.release.output_ledger.whole_counts import TOO_NARROW
 
 MOST_TERMS = 100_000
@@ -237,7 +237,7 @@ class _Kinds:
         figures = len(sums.rows) + len(sums.persons)
         if self.held.size * (figures + 1) > MOST_TERMS:
             return None
-        lines = Equations(MOST_TERMS)
+        lines = ToldEquations(MOST_TERMS)
         sizes = self.held.sum(axis=1)
         lines.numbers(self.held.reshape(-1), np.repeat(sizes, self.held.shape[1]))
         for units in self.units.tolist():
@@ -256,7 +256,7 @@ class _Kinds:
 
     def _add_owners(
         self,
-        lines: Equations,
+        lines: ToldEquations,
         place: int,
         one: ValueFigure,
         sums: _ValueSums,
@@ -293,7 +293,7 @@ class _Kinds:
         return np.bincount(self.places[some], minlength=len(self.alike)).astype(np.float64)
 
     @staticmethod
-    def _add_parts(lines: Equations, counts: dict[tuple[int, bytes, bytes], int]) -> None:
+    def _add_parts(lines: ToldEquations, counts: dict[tuple[int, bytes, bytes], int]) -> None:
         """Add that who counts by some values counts by more of them, in the same units, too."""
         by_cells: dict[tuple[int, bytes], list[tuple[_Masks, int]]] = {}
         for (kind, cells, classes), place in counts.items():
@@ -313,7 +313,7 @@ class _Kinds:
         np.logical_or.at(has, owners, self.pairs.held > 0)
         return bool((has.sum(axis=1) <= 1).all())
 
-    def _add_shares(self, lines: Equations, sizes: _Floats) -> None:
+    def _add_shares(self, lines: ToldEquations, sizes: _Floats) -> None:
         """Add that owners have the same values in all atoms."""
         order = np.argsort(self.kind, kind="stable")
         for one, other in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):
