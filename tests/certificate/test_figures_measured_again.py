@@ -76,7 +76,7 @@ def can_be_read(text):
 GIVEN = pytest.mark.parametrize("given", [{}, {"key": KEY}], ids=["data", "key"])
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.one_in(27)
 @GIVEN
 @pytest.mark.parametrize("figure", FALSE)
 def test_false_figures_are_refused(figure, given, made):

@@ -235,6 +235,7 @@ def test_sessions_count_persons_and_not_spellings():
     assert data.has_repeats
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("nobody", [["", None], ["", "", " "], [None]])
 def test_answers_count_no_persons_whom_nobody_names(tmp_path, nobody):
     """Nine persons are too few whatever rows of nobody there are beside them."""
@@ -254,6 +255,7 @@ def test_answers_count_no_persons_whom_nobody_names(tmp_path, nobody):
         assert cells.get("b") is None
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", [pa.string(), pa.dictionary(pa.int32(), pa.string())])
 def test_answers_to_queries_count_persons_and_not_spellings(tmp_path, kind):
     """Twelve rows of one person are no cell of twelve: it is left out, as that of one row is."""

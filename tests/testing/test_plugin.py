@@ -37,6 +37,7 @@ def test_every_policy_has_a_fixture(folder):
     run(folder, text).assert_outcomes(passed=1)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("pattern", ["/abs/*.yaml", '""', "**.yaml", "none/*.yaml", ".."])
 def test_a_pattern_that_is_none_or_matches_nothing_is_an_error_of_use(folder, pattern):
     folder.makeini(f"[pytest]\npolicies = {pattern}\n")

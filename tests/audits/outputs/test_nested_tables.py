@@ -227,7 +227,7 @@ GROUPINGS = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("has_kinds", "has_sex"), [(False, False), (False, True), (True, False)])
 @pytest.mark.parametrize("grouping", GROUPINGS)

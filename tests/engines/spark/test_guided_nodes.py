@@ -84,7 +84,7 @@ def large_table(bound=None, *, unit=False):
     return table, targets.astype(np.int32)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("unit", [False, True])
 @pytest.mark.parametrize("bound", [{}, {"distinct": 3}, {"t": 0.3}])
 def test_guided_cuts_of_a_large_table_are_those_of_the_kernel(bound, unit):

@@ -39,6 +39,7 @@ def test_features_and_hidden_squares_are_all_differences():
     assert np.array_equal(pairs, hidden)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("nearest", [1, 3])
 def test_the_nearest_are_those_that_differ_in_the_fewest_columns(nearest):
     near = NearestSamples(points_of(RANKS[0]), nearest=nearest, ranks=3)
