@@ -40,6 +40,7 @@ from policy_engine.audits.outputs.regression_results import regression_output
 from policy_engine.data.keys import Key
 from policy_engine.errors import RequestError, did_you_mean, join_names
 from policy_engine.policy import ReadingOptions, Source
+from policy_engine.release.keyed_values import KeyedValues
 from policy_engine.release.linked_outputs import LinkedScope
 from policy_engine.release.output_folder.folder import check_vacant, try_folder, write_folder
 from policy_engine.release.output_folder.model import Kind
@@ -116,6 +117,7 @@ class OutputSession:
         self._scratch = TemporaryDirectory(prefix="policy-engine-")
         self._own_ledger = OutputLedger(Path(self._scratch.name) / "session")
         self._ledger_head, self._nested = "", NestedKeys()
+        self._keyed = None if data is None else KeyedValues(data.rows)
         if data is not None:
             self._nested = nested_by(chosen.hierarchies, data)
         self._is_open = True
@@ -223,7 +225,8 @@ class OutputSession:
             for lower, upper in made.nested
         )
         more = {"made": made, "layout": request.layout, "comments": words}
-        return self._keep(name, "table", request.text, **more)
+        is_keyed = self._keyed is not None and self._keyed.add(made)
+        return self._keep(name, "table", request.text, is_keyed=is_keyed, **more)
 
     @check_arguments
     def nested(self, column: str, *, within: str) -> None:

@@ -65,6 +65,7 @@ class PreparedOutput:
     verdict: TableVerdict | None = field(default=None, repr=False)
     comments: tuple[str, ...] = ()
     exception: str = ""
+    is_keyed: bool = False
 
     @property
     def status(self) -> CheckOutcome:
@@ -96,6 +97,9 @@ class PreparedOutput:
             own = JudgedTable(verdict, self.made, columns.telling(self.made))
             others = [*_judged_tables((one for one in earlier if one.model is None), columns)]
             verdict = protect_cells(own, others, scope.rows)
+        if self.is_keyed:  # It is not compared, and so for a person.
+            is_open = np.where(verdict.reasons == 0, np.uint32(Reason.BEYOND_LEDGER.bit), 0)
+            verdict = replace(verdict, reasons=(verdict.reasons | is_open).astype(np.uint32))
         linked = link_output(verdict, self.made, scope, ledger, self.name, before, columns)
         return replace(self, verdict=linked)
 
