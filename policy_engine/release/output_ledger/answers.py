@@ -26,6 +26,7 @@ _SUM, _MEAN, _PAIR, _SHAPE, _HELD = "sum:", "mean:", "pair:", "shape:", "held:"
 _VALUES = "values:"
 _ROWS_TOLD, _PERSONS_TOLD, _SET_TOLD = "rows told:", "persons told:", "set told:"
 _PERSONS_SET_TOLD, _NEAR, _NEAR_HELD = "persons set told:", "near:", "near held:"
+_BY_RANK, _COMPARED = "by rank:", "compared:"
 STATISTICS = "statistics:"
 """The linear systems of all statistics of a column."""
 _SPREADS = ("std", "var", "sem", "skew")
@@ -323,7 +324,7 @@ def systems_of(measure: str) -> tuple[str, ...]:
     """Return the linear systems that the value of a measure is known in; none for all of them."""
     own = (
         *(_SUM, _HELD, _NEAR_HELD, _VALUES, _ROWS_TOLD, _PERSONS_TOLD),
-        *(_SET_TOLD, _PERSONS_SET_TOLD, _NEAR),
+        *(_SET_TOLD, _PERSONS_SET_TOLD, _NEAR, _BY_RANK, _COMPARED),
     )
     if measure in (COUNT, EXACT_COUNT, PERSONS, DISTINCT_PERSONS) or measure.startswith(own):
         return (measure,)
@@ -498,6 +499,26 @@ def persons_set_told(measure: str) -> ToldSet | None:
     return set_told(f"{_SET_TOLD}{measure.removeprefix(_PERSONS_SET_TOLD)}")
 
 
+def rank_measure(column: str) -> str:
+    """Return the measure that marks a figure by the rank of a column's values, as a percentile."""
+    return f"{_BY_RANK}{column}"
+
+
+def compared_measure(column: str) -> str:
+    """Return the measure that marks a count of units that a column's values choose."""
+    return f"{_COMPARED}{column}"
+
+
+def ranked_column(measure: str) -> str:
+    """Return the column of a `rank_measure`; empty for other measures."""
+    return measure.removeprefix(_BY_RANK) if measure.startswith(_BY_RANK) else ""
+
+
+def compared_column(measure: str) -> str:
+    """Return the column of a `compared_measure`; empty for other measures."""
+    return measure.removeprefix(_COMPARED) if measure.startswith(_COMPARED) else ""
+
+
 def near_measure(low: float, high: float) -> str:
     """Return the measure that marks a count as known to lie between two ends: by a rounded figure
     or one with noise."""
@@ -515,7 +536,7 @@ def near_ends(measure: str) -> tuple[float, float] | None:
 
 def is_mark(measure: str) -> bool:
     """Return whether a measure marks a figure whose value is another measure's."""
-    marks = _SET_TOLD, _PERSONS_SET_TOLD, _NEAR, EXACT_COUNT
+    marks = _SET_TOLD, _PERSONS_SET_TOLD, _NEAR, _BY_RANK, _COMPARED, EXACT_COUNT
     return is_owned(measure) or measure.startswith(marks)
 
 

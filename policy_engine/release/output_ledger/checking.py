@@ -28,6 +28,7 @@ from policy_engine.release.output_ledger.differences import (
     difference_faults,
     is_comparable,
     pair_faults,
+    rank_faults,
     size_faults,
     told_faults,
     value_faults,
@@ -199,6 +200,7 @@ def _near_faults(trial: Trial, table: AtomTable | None) -> Iterator[Fault]:
     yield from size_faults(trial)
     yield from pair_faults(trial)
     yield from value_faults(trial)
+    yield from rank_faults(trial)
     if table is not None:
         yield from load_faults(trial, table)
     if table is not None or is_comparable(trial):

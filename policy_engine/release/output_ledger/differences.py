@@ -25,8 +25,10 @@ from policy_engine.release.output_ledger.answers import (
     ToldFigures,
     ToldKind,
     column_of,
+    compared_column,
     is_of_its_own,
     pair_of,
+    ranked_column,
     statistic_columns,
     systems_of,
     told_systems,
@@ -170,6 +172,19 @@ def value_faults(trial: Trial) -> Iterator[Fault]:
             )
             figures = partial(_statistic_figures, trial, place, others)
             yield Fault(OTHER_OF_PAIR, (place,), figures)
+
+
+def rank_faults(trial: Trial) -> Iterator[Fault]:
+    """Yield the fresh cells by which both percentiles of a column and counts that its values choose
+    would be released: a median tells how many have no more than it. Of one answer, the counts are
+    kept."""
+    released = [one for one, numbers in trial.after.released.items() if numbers]
+    columns = {*map(ranked_column, released)} & {*map(compared_column, released)} - {""}
+    earlier = {ranked_column(one) for one, numbers in trial.before.released.items() if numbers}
+    for place in trial.fresh if columns else ():
+        measure = trial.cells[place].measure
+        if ranked_column(measure) in columns or compared_column(measure) in columns & earlier:
+            yield Fault(OTHER_OF_PAIR, (place,))
 
 
 def _columns(measure: str) -> frozenset[str]:

@@ -23,6 +23,7 @@ from policy_engine.decision.query.checking.answer_populations import (
 from policy_engine.decision.query.checking.gathering_evidence import GatheredAnswer
 from policy_engine.decision.query.checking.held_cells import with_held_cells
 from policy_engine.decision.query.checking.protecting import NearCounts
+from policy_engine.decision.query.checking.rank_marks import with_rank_marks
 from policy_engine.decision.query.checking.value_marks import with_value_marks
 from policy_engine.errors import LedgerError, Problem
 from policy_engine.methods.output_checks.parameters import LedgerScope
@@ -112,6 +113,9 @@ class AnswerLedger:
         more = gathered, _with_small(verdict, near), rows(), tables, members
         held = with_held_cells(answer, *more, is_accepted=bool(use.accepted))
         answer = _with_near_held(answer, held, near)
+        unfiltered = rows().unfiltered
+        if unfiltered is not None:
+            answer = with_rank_marks(answer, gathered, verdict, unfiltered)
         answer = _with_near_counts(answer, near, verdict.reasons.size)
         self.verify_data()
         use.confirm()
