@@ -150,14 +150,13 @@ def pair_faults(trial: Trial) -> Iterator[Fault]:
 
 
 def value_faults(trial: Trial) -> Iterator[Fault]:
-    """Yield the fresh cells by which both counts of a column's values, some of which are withheld,
-    and other statistics of the column would be released: these are equations in those counts.
+    """Yield the fresh cells by which both counts of a column's values and other statistics of the
+    column would be released: these are equations in those counts, and all of them are a total.
 
     Of one answer, the counts are kept. Whom they are about is not compared, as for pairs.
     """
-    withheld = {valued_column(measure) for measure, _ in trial.after.suppressed} - {""}
     released = (one for one, numbers in trial.after.released.items() if numbers)
-    columns = {valued_column(one) for one in released} & withheld
+    columns = {valued_column(one) for one in released} - {""}
     earlier = set[str]().union(
         *(_columns(one) for one, own in trial.before.released.items() if own)
     )

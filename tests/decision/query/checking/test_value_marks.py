@@ -57,12 +57,20 @@ def test_values_are_told_by_whatever_key_has_one_of_each(tmp_path, key):
     assert "K050" in reasons
 
 
-def test_whole_counts_and_bands_go_with_totals(tmp_path):
-    bands = "SELECT score // 5 AS band, COUNT(*) AS n FROM T GROUP BY band"
-    cases = {"whole": (people(), BY_SCORE), "bands": (people(22, 35), bands)}
-    for name, (table, sql) in cases.items():
-        rows, _ = ask(tmp_path / name, sql, "SELECT SUM(score) AS x FROM T", table=table)
-        assert rows[0]["x"] == sum(table["score"].to_pylist())
+def test_bands_go_with_totals(tmp_path):
+    bands, table = "SELECT score // 5 AS band, COUNT(*) AS n FROM T GROUP BY band", people(22, 35)
+    rows, _ = ask(tmp_path / "l", bands, "SELECT SUM(score) AS x FROM T", table=table)
+    assert rows[0]["x"] == sum(table["score"].to_pylist())
+
+
+@pytest.mark.parametrize("is_counted_first", [True, False])
+def test_counts_all_of_which_are_shown_are_a_total(tmp_path, is_counted_first):
+    """That of all, less one of all but one, would be the score of that one."""
+    queries = [BY_SCORE, "SELECT SUM(score) AS x FROM T WHERE person > 0"]
+    _, reasons = ask(
+        tmp_path / "l", *(queries if is_counted_first else queries[::-1]), table=people()
+    )
+    assert "K050" in reasons
 
 
 def test_table_of_which_many_counts_are_withheld_goes_with_a_total(tmp_path):
@@ -111,7 +119,9 @@ def test_so_it_is_where_the_values_of_a_column_are_not_listed(tmp_path):
     assert (rows[0]["x"], reasons) == (None, {"K050"})
 
 
-def test_where_a_condition_excludes_many_values_a_total_does_not_tell_their_counts(tmp_path):
+def test_a_total_is_not_told_where_a_condition_excludes_many_values(tmp_path):
+    """It would be that of those few, where others of them are told by another total."""
     by_score = "SELECT score, COUNT(*) AS n FROM T WHERE score < 4 GROUP BY score"
-    rows, _ = ask(tmp_path / "l", by_score, "SELECT SUM(score) AS x FROM T", table=people(22, 35))
-    assert rows[0]["x"] is not None
+    total = "SELECT SUM(score) AS x FROM T"
+    rows, reasons = ask(tmp_path / "l", by_score, total, table=people(22, 35))
+    assert (rows[0]["x"], reasons) == (None, {"K050"})
