@@ -131,6 +131,7 @@ class _LinkedTable:
             dataset=scope.dataset,
             data=scope.data,
             scopes=scope.scopes,
+            also=(f"dataset:{scope.dataset}",),
             populations=own if more is None else own.joined(more),
             cells=tuple(cells),
             bounds=self._bounds(),

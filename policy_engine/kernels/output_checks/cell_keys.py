@@ -21,7 +21,7 @@ from policy_engine.kernels.siphash import Words, derive_key, hash_rows
 _UNITS, _CELLS, _ROUNDED = 1, 2, 3
 """Numbers of the keys for units, for noise and for rounding, all derived from the secret one."""
 _STEPS = 200
-_EXACT, _NEAR = 1e-10, 1e-8
+_EXACT, _NEAR, _ROUNDING = 1e-10, 1e-8, 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,8 @@ def _widest(noise: Ints, variance: float) -> Floats:
             return shares
         spread = (moments * shares) @ moments.T - np.outer(means, means)
         step, size = np.linalg.solve(spread + 1e-12 * np.eye(2), means), 1.0
-        while _dual((factors - size * step) @ moments) > _dual(factors @ moments) and size > 1e-12:
+        highest = _dual(factors @ moments) + _ROUNDING
+        while _dual((factors - size * step) @ moments) > highest and size > 1e-12:
             size /= 2
         factors = factors - size * step
     # Beside rounding, no step falls any more.

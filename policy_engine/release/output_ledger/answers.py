@@ -185,6 +185,7 @@ class OutputAnswer:
     contributing: Contributing | None = None
     secret_values: Mapping[str, SecretValues] = field(default_factory=dict)
     known: tuple[OutputCell, ...] = ()
+    also: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raise LedgerError (K037) if the answer cannot be checked as it is."""

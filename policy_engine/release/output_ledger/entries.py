@@ -15,6 +15,7 @@ class RecordedOutput(ChainRecord):
 
     Those are kept beside the entry, under its number. `released` and `suppressed` are how many
     cells there are of each. `accepted` is who let cells out that the rules leave to a person.
+    It was judged under its `scopes`, and counts under others `also`.
     """
 
     dataset: str
@@ -26,6 +27,7 @@ class RecordedOutput(ChainRecord):
     name: str | None = None
     content: Hash | None = None
     accepted: str | None = None
+    also: tuple[str, ...] | None = None
 
 
 class OutputEntry(ChainEntry):

@@ -267,7 +267,9 @@ class _Transaction:
             return outcome
         states = [cell.state == "released" for cell in outcome.cells]
         number, digest, own = self.state.mark.number + 1, None, list[int]()
-        if outcome.state == "recorded":
+        # What was released before may be new to who has another scope.
+        reach = frozenset((*answer.scopes, *answer.also))
+        if outcome.state == "recorded" or not self.state.has_reached(_view(answer), reach):
             text, own = content.packed(judgement.after.places, states)
             self.stored.add_answer(number, text)
             digest = self.ledger.chain.digest(text)
@@ -352,6 +354,7 @@ def _recorded(answer: OutputAnswer, states: Sequence[bool], digest: str | None) 
         name=answer.name or None,
         content=digest,
         accepted=answer.accepted or None,
+        also=tuple(sorted({*answer.also} - {*answer.scopes})) or None,
     )
 
 

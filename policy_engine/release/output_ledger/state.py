@@ -20,7 +20,8 @@ View = tuple[str, str, frozenset[str]]
 
 @dataclass(frozen=True)
 class OutputRecord:
-    """An answer that was given: the number of its entry, what it is about, and when."""
+    """An answer that was given: the number of its entry, what it is about, and when. It counts
+    under its `scopes`, and under all of its `reach`."""
 
     number: int
     state: str
@@ -33,6 +34,7 @@ class OutputRecord:
     content: str
     logged: str
     is_accepted: bool = False
+    reach: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -88,8 +90,19 @@ class OutputState:
         return [
             one.data
             for one in self.records
-            if one.dataset == dataset and one.data != data and not scopes.isdisjoint(one.scopes)
+            if one.dataset == dataset and one.data != data and not scopes.isdisjoint(one.reach)
         ]
+
+    def has_reached(self, view: View, reach: frozenset[str]) -> bool:
+        """Return whether all answers that are known in a view count under all of some scopes."""
+        dataset, data, scopes = view
+        return all(
+            reach <= one.reach
+            for one in self.records
+            if (one.dataset, one.data) == (dataset, data)
+            and one.content
+            and not scopes.isdisjoint(one.reach)
+        )
 
     def knowledge(self, view: View, units: int, stored: StoredLedger | None) -> Knowledge:
         """Return what is known to whoever has one of the scopes; nothing where nothing is stored.
@@ -107,7 +120,7 @@ class OutputState:
             is_same = (record.dataset, record.data) == (dataset, data)
             if is_same and record.units != units:
                 raise _units_error(units)
-            if stored and is_same and record.content and not scopes.isdisjoint(record.scopes):
+            if stored and is_same and record.content and not scopes.isdisjoint(record.reach):
                 content = replace(
                     self.content(record.number, stored), is_accepted=record.is_accepted
                 )
@@ -157,4 +170,5 @@ def _record(entry: Plain) -> OutputRecord:
         content=output.get("content", ""),
         logged=entry["logged"],
         is_accepted="accepted" in output,
+        reach=frozenset((*output["scopes"], *output.get("also", ()))),
     )

@@ -185,6 +185,26 @@ def test_blocks_that_are_kept_already_are_kept_once(ledger):
     assert len(ledger.store.path.read_bytes()) <= size + 8192
 
 
+def test_an_answer_counts_under_other_scopes_that_are_asked_for_later(ledger):
+    members = [*range(12)]
+    under_one = {"scopes": ("dataset:d",), "also": ("assignee:a",)}
+    assert ledger.check_and_record(counts(one_of(UNITS, members), **under_one)).may_leave
+    near = one_of(UNITS, members[:-1])
+    assert not ledger.check_and_record(counts(near, scopes=("assignee:a",))).may_leave
+    assert ledger.check_and_record(counts(near, scopes=("assignee:b",))).may_leave
+
+
+def test_what_is_given_again_is_new_to_another_scope(ledger):
+    """What a was told is told b by the dataset's scope, and then counts under that of b."""
+    members = [*range(12)]
+    first = {"scopes": ("dataset:d",), "also": ("assignee:a",)}
+    again = {"scopes": ("dataset:d",), "also": ("assignee:b",)}
+    for about in (first, again):
+        assert ledger.check_and_record(counts(one_of(UNITS, members), **about)).may_leave
+    near = one_of(UNITS, members[:-1])
+    assert not ledger.check_and_record(counts(near, scopes=("assignee:b",))).may_leave
+
+
 def test_an_answer_without_a_scope_is_refused(ledger):
     with pytest.raises(LedgerError, match="K037 An answer names its dataset"):
         ledger.check_and_record(counts(one_of(UNITS, range(9)), scopes=()))

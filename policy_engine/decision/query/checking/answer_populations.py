@@ -127,13 +127,15 @@ class DatasetRows:
 class AnswerScope:
     """What an answer is about for a ledger: the dataset, its data, and the scopes it counts in.
 
-    `name` is what the ledger calls the answer.
+    `name` is what the ledger calls the answer. Where another scope is asked for later, it counts
+    `also` under some.
     """
 
     dataset: str
     data: str
     scopes: tuple[str, ...]
     name: str = ""
+    also: tuple[str, ...] = ()
 
 
 def ledger_answer(
@@ -168,6 +170,7 @@ def ledger_answer(
         populations,
         tuple(cells),
         name=scope.name,
+        also=scope.also,
         may_tell=may_tell,
         contributing=None if may_tell is None else may_tell.contributing,
         is_same_condition=is_same,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from policy_engine.data.catalog import MEMORY
 from policy_engine.decision.query.checking.answer_populations import AnswerScope
 from policy_engine.decision.query.checking.checkable_query import CheckableQuery
-from policy_engine.decision.query.checking.ledger_checks import AnswerLedger, scope_keys
+from policy_engine.decision.query.checking.ledger_checks import SCOPES, AnswerLedger, scope_keys
 from policy_engine.decision.query.checking.reviewed_cells import AnswerReview
 from policy_engine.decision.query.outputs import stored_data
 from policy_engine.decision.query.query_request import QueryRequest
@@ -59,7 +59,9 @@ def answer_ledger(
     """
     request, dataset = task.asker.request, task.asker.dataset(checkable.dataset)
     who = (request.assignee or "", request.purpose or "", dataset.iri)
-    keys = scope_keys(checkable.check.ledger_scope, *who, task.hierarchy or Hierarchy())
+    hierarchy = task.hierarchy or Hierarchy()
+    keys = scope_keys(checkable.check.ledger_scope, *who, hierarchy)
+    also = tuple(key for kind in SCOPES for key in scope_keys(kind, *who, hierarchy))
     data = digests.get(dataset.iri) or stored_data(dataset, task.tables.catalog).digest
     assert task.ledger is not None  # noqa: S101 (a query without one is refused before it runs)
     name = "".join([checkable.check.profile.title, f", decision {entry}" if entry else ""])
@@ -69,4 +71,4 @@ def answer_ledger(
             message = "The data changed while the answer was computed. Nothing of it is shown."
             raise LedgerError.of("K051", message, "Ask again once the data stays as it is.")
 
-    return AnswerLedger(task.ledger, AnswerScope(dataset.iri, data, keys, name), verify_data)
+    return AnswerLedger(task.ledger, AnswerScope(dataset.iri, data, keys, name, also), verify_data)

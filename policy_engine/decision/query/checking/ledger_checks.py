@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
@@ -76,6 +76,8 @@ class LedgerUse:
 
 
 RECORDING = LedgerUse()
+SCOPES: tuple[LedgerScope, ...] = get_args(LedgerScope)
+"""All kinds of scopes: an answer counts under each, whichever it was judged under."""
 
 
 @dataclass(frozen=True)
