@@ -122,8 +122,8 @@ class _Commands(_Group):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Return what is left of the arguments.
 
-        Raises TrustError (Y001) for a private key among them, which would be taken for an option
-        that does not exist, and printed.
+        Raises TrustError (Y001) if one of them is a private key: it starts like an option, and an
+        error about an unknown option would print it.
         """
         if any(str(one).lstrip().startswith(_PEM) for one in args):
             from policy_engine.trust.signers import given_itself  # noqa: PLC0415 (few do so)

@@ -27,8 +27,9 @@ from policy_engine.release.output_ledger.knowledge import AtomTable
 from policy_engine.release.output_ledger.merged_atoms import members_of, merged_atoms
 from policy_engine.release.output_ledger.told_sets import NOBODYS
 
-MOST_ENTRIES = 20_000_000
-"""How many coefficients equations and questions may have: more is not looked at."""
+MOST_ENTRIES, MOST_WORK = 20_000_000, 4_000_000_000
+"""How many coefficients equations and questions may have, and how many of them times the equations:
+more is not looked at."""
 _EXACT = 1e-6
 
 _Floats = NDArray[np.float64]
@@ -72,6 +73,7 @@ def with_derived_rows(trial: Trial, table: AtomTable) -> DerivedRows:
     by."""
     row_counts, holders, one_sided = list[_Derived](), dict(trial.holders), set(trial.one_sided)
     for column in sorted(trial.secret_values if trial.owners is not None else ()):
+        trial.limit.check()
         values = trial.secret_values[column]
         sums = _ValueSums.of(trial, table, column, values)
         if sums is None:
@@ -107,7 +109,7 @@ def _with_cells(trial: Trial, row_counts: Sequence[_Derived]) -> DerivedRows:
         released.setdefault(one.measure, set()).add(one.number)
         if one.places:
             fresh.append(len(cells))
-        cells.append(OutputCell(len(cells), one.measure, None, trial.after.threshold))
+        cells.append(OutputCell(0, one.measure, None, trial.after.threshold))
         numbers.append(one.number)
         origins.append(one.places)
     after = replace(trial.after, released=released)
@@ -157,7 +159,9 @@ class _ValueSums:
         merged = merged_atoms(labels, len(numbers))
         atoms = int(merged.max(initial=-1)) + 1
         width = len(values.names)
-        if atoms * width * (len(figures) + len(questions) * len(numbers)) > MOST_ENTRIES:
+        count = len(figures)
+        is_long = atoms * width * count**2 > MOST_WORK
+        if is_long or atoms * width * (count + len(questions) * len(numbers)) > MOST_ENTRIES:
             return None
         members = members_of(labels, merged, (len(numbers), atoms))
         return cls(figures, questions, numbers, members, values.names)
@@ -213,10 +217,7 @@ def _combined(rows: _Floats, wanted: _Floats) -> tuple[_Floats, _Masks]:
 def row_figures(trial: Trial, column: str, values: SecretValues) -> Iterator[ValueFigure]:
     """Yield what is told of how many units have values of a column: numbers of owners are marked as
     such, too, and tell less."""
-    places: dict[tuple[str, int], list[int]] = {}
-    for place in trial.fresh:
-        key = trial.cells[place].measure, trial.numbers[place]
-        places.setdefault(key, []).append(place)
+    places = trial.fresh_places()
     names = {*values.names, NOBODYS}
     for measure, numbers in sorted(trial.after.released.items()):
         one = set_told(measure)
@@ -224,8 +225,8 @@ def row_figures(trial: Trial, column: str, values: SecretValues) -> Iterator[Val
             continue
         rows = rows_told_measure(held_measure(_holders(values, one.values)[1]))
         for number in sorted(numbers & trial.after.released.get(rows, set())):
-            own = places.get((measure, number), ()), places.get((rows, number), ())
-            yield ValueFigure(one, number, tuple(place for some in own for place in some))
+            own = *places.get((measure, number), ()), *places.get((rows, number), ())
+            yield ValueFigure(one, number, own)
 
 
 def _numbers(trial: Trial, column: str, figures: Sequence[ValueFigure]) -> set[int]:

@@ -84,6 +84,14 @@ class Trial:
         enough owners."""
         return self.owners is not None and self.owners.are_enough(members, self.after.threshold)
 
+    def fresh_places(self) -> dict[tuple[str, int], tuple[int, ...]]:
+        """Return the places of the fresh cells of each measure and population."""
+        places: dict[tuple[str, int], list[int]] = {}
+        for place in self.fresh:
+            key = self.cells[place].measure, self.numbers[place]
+            places.setdefault(key, []).append(place)
+        return {key: tuple(own) for key, own in places.items()}
+
     def fresh_by_number(self) -> dict[int, list[int]]:
         """Return the places of the fresh cells of each population, but for those of how many are
         holders: of these, all that matters is whom they tell of together."""

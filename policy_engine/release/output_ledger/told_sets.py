@@ -74,13 +74,10 @@ class _Figure(NamedTuple):
 
 def _figures_of(trial: Trial, column: str, values: SecretValues) -> tuple[_Figure, ...]:
     """Return what is told of the values of a column."""
-    places: dict[tuple[str, int], list[int]] = {}
-    for place in trial.fresh:
-        key = trial.cells[place].measure, trial.numbers[place]
-        places.setdefault(key, []).append(place)
+    places = trial.fresh_places()
     names = {*values.names, NOBODYS}
     return tuple(
-        _Figure(own, number, tuple(places.get((measure, number), ())))
+        _Figure(own, number, places.get((measure, number), ()))
         for measure, numbers in sorted(trial.after.released.items())
         if (own := set_told(measure)) and own.column == column and own.values <= names
         for number in sorted(numbers)

@@ -324,15 +324,12 @@ class _Kinds:
 
 def _person_figures(trial: Trial, column: str, values: SecretValues) -> Iterator[ValueFigure]:
     """Yield what is told of how many owners have values of a column."""
-    places: dict[tuple[str, int], list[int]] = {}
-    for place in trial.fresh:
-        key = trial.cells[place].measure, trial.numbers[place]
-        places.setdefault(key, []).append(place)
+    places = trial.fresh_places()
     for measure, numbers in sorted(trial.after.released.items()):
         one = persons_set_told(measure)
         if one is not None and one.column == column and one.values <= {*values.names}:
             for number in sorted(numbers):
-                yield ValueFigure(one, number, tuple(places.get((measure, number), ())))
+                yield ValueFigure(one, number, places.get((measure, number), ()))
 
 
 def _told_figures(trial: Trial, sums: _ValueSums) -> ToldFigures:

@@ -6,6 +6,7 @@ who have no more, of one person more, it tells what that one has. So the ledger 
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 from policy_engine.audits.outputs.model import TableVerdict
 from policy_engine.decision.query.checking.condition_leaves import columns_of
@@ -29,11 +30,12 @@ def with_rank_marks(
     those of a condition, and of keys."""
     populations = {cell.figure: cell.population for cell in answer.cells}
     width, least = len(verdict.table.measures), verdict.check.profile.min_units
+    measures = cache(lambda number, own: (*_measures(gathered, number, own, rows),))
     marks = []
     for number in range(width):
         for row in verdict.released[:, number].nonzero()[0].tolist():
             place = row * width + number
-            for measure in _measures(gathered, number, int(gathered.sets[row]), rows):
+            for measure in measures(number, int(gathered.sets[row])):
                 about = populations.get(place, 0), measure, None, least
                 marks.append(OutputCell(*about, figure=place))
     return replace(answer, cells=(*answer.cells, *marks))
